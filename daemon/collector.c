@@ -195,7 +195,8 @@ collector_double_check(struct collector *c, struct node *n, const json_t *msg,
 	if (clk_ns() - n->last_ns < roster_late_ns(c->roster, n) &&
 	    (n->boot == NULL || strcmp(n->boot, boot) != 0)) {
 		err_say(err,
-		    "%s already has a session from %s; second agent at %s",
+		    "two agents have the name %s, at %s and at %s: stop one "
+		    "of them, or correct its agent.name",
 		    n->name, session_addr(old), addr);
 		(void)roster_event(c->store, n, "alarm", err->text);
 		return -EBUSY;

@@ -109,7 +109,7 @@ diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
 	else
 		err_say(err,
 		    "%.80s: cannot be compared: too few nodes of its kind are "
-		    "measured, and its own earlier measurements are too few",
+		    "measured, and the node has too few earlier measurements",
 		    n->name);
 }
 
@@ -305,13 +305,14 @@ incident_show_next_write(const struct diagnosis *d, const struct incident *k,
 	if (k->passed && k->finding != CONFIRM_UNCLEAR && !k->asks_way)
 		return;
 	if (!d->o.second_pass)
-		snprintf(ret, VERDICT_NEXT_MAX, "switched off");
+		snprintf(ret, VERDICT_NEXT_MAX,
+		    "disabled (verdict.second_pass)");
 	else if (d->pass.of == k && !d->pass.heard)
 		snprintf(ret, VERDICT_NEXT_MAX, "under way in run %s",
 		    d->pass.run);
 	else if (k->kind == JUDGE_NODE && k->index < d->node_count &&
 	    d->nodes[k->index].link_busy)
-		snprintf(ret, VERDICT_NEXT_MAX, "when its link is free");
+		snprintf(ret, VERDICT_NEXT_MAX, "when the node's link is free");
 	else if (k->next_ns > now_ns) {
 		clk_unix_format(clk_unix_ns() + (k->next_ns - now_ns), at,
 		    sizeof(at));

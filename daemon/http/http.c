@@ -222,8 +222,9 @@ http_route_may(struct http_request *req, const struct http_route *r)
 	if (req->right < r->right) {
 		http_fail(req, 403, "forbidden",
 		    r->right == HTTP_MAY_ORDER
-			? "orders need the unix socket as root or the "
-			  "collector's user, or an operator's certificate"
+			? "permission denied: changes need root or the "
+			  "collector's user on the unix socket, or a "
+			  "certificate with role operator"
 			: "the role in this certificate does not permit "
 			  "reading");
 		return 0;
