@@ -598,19 +598,18 @@ const struct verb verbs_job[] = {
 	    "json machine op bytes ranks-per-node plan", "",
 	    "Show the state of a job's nodes before, during and after "
 	    "the job.",
-	    "The output has the verdicts on the job's nodes and their "
-	    "leaves, the events of its nodes, and the impact of "
-	    "congestion on canaries of the cluster. It has the "
-	    "bandwidth of the job's slowest node or leaf as a share of "
-	    "the bandwidth of normal ones: at the start of the job, "
-	    "the worst while it ran, and at its end. With --machine it "
-	    "has the expected time of a collective or a plan, as "
-	    "printed by expect. If the job's programs measured their "
-	    "own collectives (agent.in_band), their times are printed "
-	    "and compared with the prediction. The periods before and "
-	    "after are as long as the job, from 10 minutes to 6 hours. "
-	    "Each start of a requeued job, and each task of an array, "
-	    "is shown separately.",
+	    "The output has the verdicts on the job's nodes and their leaves, "
+	    "the events of its nodes, and the impact of congestion on "
+	    "canaries of the cluster. The output also has the bandwidth of "
+	    "the job's slowest node or leaf as a share of the bandwidth of "
+	    "normal ones: at the start of the job, the lowest value while the "
+	    "job ran, and at its end. With --machine the output has the "
+	    "expected time of a collective or a plan, as printed by expect. "
+	    "If the job's programs measured their own collectives "
+	    "(agent.in_band), their times are printed and compared with the "
+	    "prediction. The periods before and after are as long as the job, "
+	    "from 10 minutes to 6 hours. Each start of a requeued job, and "
+	    "each task of an array, is shown separately.",
 	    job_show },
 	{ "job", "cost", "[NAME]", 0, 1, "json since by", "",
 	    "Show by how much jobs with the same name slow down other "
@@ -643,8 +642,8 @@ const struct verb verbs_job[] = {
 	    "ones; the node-hours of the job, and those in which a node or "
 	    "leaf was slow; and the collective in which its programs spent "
 	    "the most time, if they measured it (agent.in_band). For a "
-	    "requeued job the last start counts. With --machine it also has "
-	    "the expected time of a collective, as printed by expect.",
+	    "requeued job the last start counts. With --machine the line also "
+	    "has the expected time of a collective, as printed by expect.",
 	    job_epilog },
 	{ 0 },
 };
