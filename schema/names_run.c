@@ -38,7 +38,7 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_BUSY] = { "busy", "a node is not idle" },
 	[CAUSE_HELD] = { "held", "another run uses the nodes" },
 	[CAUSE_IDLE_UNKNOWN] = { "idle-unknown",
-	    "the nodes cannot detect whether they are idle" },
+	    "it is unknown whether the nodes are idle" },
 	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",
 	    "fewer usable nodes than the campaign needs" },
 	[CAUSE_TOO_FEW_SAMPLES] = { "too-few-samples",

@@ -61,7 +61,8 @@ orders_idle_known(enum cause cause, const char *text, void *arg)
 	orders_say_prepared(run->ag, run->id, cause, text);
 	if (cause != CAUSE_NONE)
 		run_end(run, 0,
-		    "the node is busy, or cannot detect whether it is idle");
+		    "the node is busy, or its agent cannot detect whether the "
+		    "node is idle");
 	else
 		run_watch_jobs(run);
 }

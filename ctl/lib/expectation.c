@@ -237,7 +237,8 @@ expectation_nodes_sort(const struct work *w, const char *list,
 	for (size_t i = 0; rc == 0 && i < hl.count; i++)
 		if (json_object_get(w->rows, hl.names[i]) == NULL)
 			rc = err_set(err, -ENOENT,
-			    "%.80s: no agent of that name was ever seen",
+			    "%.80s: no agent of this name has ever connected; "
+			    "coalctl node list shows the nodes",
 			    hl.names[i]);
 	if (rc == 0) {
 		hostlist_sort((const char **)hl.names, hl.count);

@@ -81,7 +81,8 @@ orders_submit(struct api *api, const char *campaign, const char *text,
 		    &schedule);
 	} else if (c == NULL) {
 		return err_set(err, -ENOENT,
-		    "no campaign %s; coalctl campaign list shows them",
+		    "campaign %s not found; coalctl campaign list shows the "
+		    "campaigns",
 		    campaign);
 	} else if (c->error != NULL) {
 		return err_set(err, -EINVAL, "%s", c->error);
@@ -143,7 +144,8 @@ orders_schedule_enable(struct api *api, const char *campaign, int enabled,
 
 	if (c == NULL)
 		return err_set(err, -ENOENT,
-		    "no campaign %s; coalctl campaign list shows them",
+		    "campaign %s not found; coalctl campaign list shows the "
+		    "campaigns",
 		    campaign);
 	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule))
 		return err_set(err, -EINVAL, "campaign %s has no schedule",

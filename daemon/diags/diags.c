@@ -621,12 +621,12 @@ diags_check_judged(struct api *api, json_t *list)
 		diags_put(list, "warn",
 		    "Run: coalctl schedule enable watch. Otherwise only runs "
 		    "that a user starts give verdicts.",
-		    "no campaign that judges nodes is enabled");
+		    "no enabled campaign gives verdicts on nodes");
 	else if (judged == 0 && next_unix_ns != 0)
 		diags_put(list, "info",
 		    "Nothing to do: a verdict takes three rounds. To measure "
 		    "now: coalctl campaign run watch.",
-		    "nodes are not measured yet, first rounds at %s", at);
+		    "nodes are not measured yet, first measurements at %s", at);
 }
 
 /* Runs that TCP carried, on nodes with a fabric. */

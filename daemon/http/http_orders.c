@@ -301,7 +301,7 @@ http_orders_may_pin(struct http_request *req, const char *name)
 		    " is maintained by the collector and cannot be set");
 	else if (rc < 0)
 		http_fail(req, 400, "config",
-		    "expected a name like a campaign's, and a run");
+		    "expected members name (letters, digits, - _ .) and run");
 	return rc == 0;
 }
 
@@ -350,7 +350,7 @@ http_orders_baseline(struct http *h, struct http_request *req, const char *part)
 		return;
 	if (run == NULL || strlen(run) >= sizeof(p->run)) {
 		http_fail(req, 400, "config",
-		    "expected a name like a campaign's, and a run");
+		    "expected members name (letters, digits, - _ .) and run");
 		json_decref(body);
 		return;
 	}

@@ -22,17 +22,22 @@ const struct http_route http_routes[] = {
 	{ "nodes", HTTP_GET, "/api/v1/nodes", HTTP_MAY_READ,
 	    .handle = http_get_nodes },
 	{ "node", HTTP_GET, "/api/v1/nodes/*", HTTP_MAY_READ, .one = api_node,
-	    .missing = "no agent of that name was ever seen" },
+	    .missing =
+		"no agent of this name has ever connected; coalctl node list "
+		"shows the nodes" },
 	{ "node-links", HTTP_GET, "/api/v1/nodes/*/links", HTTP_MAY_READ,
 	    .one = api_node_links, .is_live = 1,
-	    .missing = "no agent of that name was ever seen" },
+	    .missing =
+		"no agent of this name has ever connected; coalctl node list "
+		"shows the nodes" },
 	{ "targets", HTTP_GET, "/api/v1/sd/prometheus", HTTP_MAY_READ,
 	    .handle = http_get_targets },
 	{ "campaigns", HTTP_GET, "/api/v1/campaigns", HTTP_MAY_READ,
 	    .list = api_campaigns },
 	{ "campaign", HTTP_GET, "/api/v1/campaigns/*", HTTP_MAY_READ,
 	    .one = api_campaign,
-	    .missing = "there is no campaign of that name" },
+	    .missing = "campaign not found; coalctl campaign list shows the "
+		       "campaigns" },
 	{ "runs", HTTP_GET, "/api/v1/runs", HTTP_MAY_READ,
 	    .handle = http_get_runs },
 	{ "run", HTTP_GET, "/api/v1/runs/*", HTTP_MAY_READ,

@@ -444,12 +444,12 @@ def test_diags(c):
     close(a)
 
     # Nodes without a verdict are not healthy, and no campaign is scheduled.
-    text = "no campaign that judges nodes is enabled"
+    text = "no enabled campaign gives verdicts on nodes"
     problem(c, text, "coalctl schedule enable watch")
     c.campaign("judge", 9, more="[schedule]\nevery = 30d\n"
                "[canary]\npartners = match\ntests = lat\n")
     cleared(c, text)
-    problem(c, "nodes are not measured yet, first rounds at 20",
+    problem(c, "nodes are not measured yet, first measurements at 20",
             "coalctl campaign run watch")
     os.unlink(f"{c.campaigns}/judge.conf")
     problem(c, text, "coalctl schedule enable watch")
