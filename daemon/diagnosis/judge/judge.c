@@ -32,12 +32,14 @@
  * this number of rounds: by default once in five months of rounds of 5
  * minutes. */
 #define CONFIRM_ROUNDS 432
-/* The nodes that a confirmation run compares with wander too. In a large fleet
- * the most normal ones are chosen; the fewer nodes there are, the less normal
- * the chosen ones are. Among N nodes the wander counts 1 + FEW_PARTNERS / N
- * times: 12 nodes that wander by 3 % then have less than one false alarm a
- * month instead of 12, in tests/sim/verdict. */
-#define FEW_PARTNERS 7
+/* The nodes that a confirmation run compares with wander too. Among many nodes
+ * the most normal ones are chosen; the fewer nodes there are below FEW_NODES,
+ * the less normal the chosen ones are. Among N nodes the wander counts
+ * 1 + FEW_PARTNERS (1 / N - 1 / FEW_NODES) times: 12 nodes that wander by 3 %
+ * then have at most one false alarm a month instead of 12, in
+ * tests/sim/verdict. */
+#define FEW_PARTNERS 9.0
+#define FEW_NODES    32
 
 /* Where many links are busy, nodes differ in how many idle partners they met,
  * so their scatter is not normal: of 6000 idle nodes among 4000 busy ones, 1.3
@@ -1037,6 +1039,7 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 	int is_node = t >= nodes->list && t < nodes->list + nodes->count;
 	size_t count = j->tracks[is_node ? JUDGE_NODE : JUDGE_LEAF].count;
 	double sd = (double)t->sd, before = (double)t->before;
+	double few = fmax(0, 1.0 / (double)count - 1.0 / FEW_NODES);
 	double hour = wander_sd(&j->mean[LONG], 0);
 
 	/* A confirmation run is more exact than few rounds: their noise is not
@@ -1047,7 +1050,7 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 	if (is_node)
 		sd = fmax(sd == 0 ? hour : fmin(sd, hour),
 			 judge_lasting_wander(j)) *
-		    (1 + (double)FEW_PARTNERS / (double)count);
+		    (1 + FEW_PARTNERS * few);
 	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
 			CONFIRM_SHARE * (judge_effect(t) - before)),
