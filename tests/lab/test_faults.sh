@@ -47,7 +47,7 @@ fault_head_agent()
 fault_server()
 {
 	kill_in $victim coalmine-pmix
-	named="$victim exited: coalmine-pmix ended with status 137"
+	named="$victim( exited)?: coalmine-pmix ended with status 137"
 }
 
 fault_rank()
