@@ -196,7 +196,7 @@ def test_second(c):
     first = Agent(c.pki, "node2", c.port, boot="x")
     first.wait("welcome")
     expect_refused(Agent(c.pki, "node2", c.port, boot="y"), "busy",
-                   "already")
+                   "two agents have the name node2")
     assert first.open
     # Readers must not see secrets by which another program could pose as the
     # collector.
