@@ -90,4 +90,6 @@ echo
 jq -rs 'def mean: map(log) | add / length | exp * 100 | round / 100;
 	group_by(.case[2])[] | "\(.[0].case[2]) ranks: geometric mean of " +
 	"ratios \(map(.ratio) | mean); best of both " +
-	"\(map([.ratio, 1] | max) | mean)."' "$work/all"
+	"\(map([.ratio, 1] | max) | mean); exchanges are faster in " +
+	"\(map(select(.ratio > 1)) | length) of \(length) cases, there " +
+	"by \(map(.ratio | select(. > 1)) | mean)."' "$work/all"
