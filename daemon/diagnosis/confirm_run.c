@@ -374,7 +374,9 @@ confirm_run_start(struct diagnosis *d, struct incident *k, int is_follow)
 		conf_free(conf);
 	}
 	if (rc < 0) {
-		log_warnx("confirmation run on %s: %s", k->subject, err.text);
+		log_warnx("cannot start a confirmation run on %s: %s; retrying "
+			  "later",
+		    k->subject, err.text);
 		confirm_run_clear(p);
 		confirm_run_again_later(d, k);
 		return;
@@ -545,13 +547,12 @@ confirm_run_pass_to_leaf(struct diagnosis *d, struct incident *k)
 	if (incident_find(d, JUDGE_LEAF, leaf) != NULL ||
 	    incident_between(d, leaf) != NULL) {
 		judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
-		incident_end(d, k, VERDICT_OK,
-		    "its leaf is slow, not the node");
+		incident_end(d, k, VERDICT_OK, INCIDENT_OF_LEAF);
 		return;
 	}
 	judge = k->series->judge;
 	node = k->index;
-	incident_move(d, k, JUDGE_LEAF, leaf, "its leaf is slow, not the node");
+	incident_move(d, k, JUDGE_LEAF, leaf, INCIDENT_OF_LEAF);
 	judge_confirm(judge, JUDGE_NODE, node, 0);
 	judge_restore(judge, JUDGE_LEAF, leaf, JUDGE_BAD);
 }
@@ -565,7 +566,8 @@ confirm_run_pass_to_node(struct diagnosis *d, struct incident *k)
 	uint32_t leaf = k->index, node = confirm_run_outlier_id(d);
 
 	incident_move(d, k, JUDGE_NODE, node,
-	    "one of its nodes is slow, not the leaf");
+	    "the leaf is not the cause: one of its nodes is slow; coalctl "
+	    "verdict list shows that node");
 	judge_confirm(judge, JUDGE_LEAF, leaf, 0);
 	judge_restore(judge, JUDGE_NODE, node, JUDGE_BAD);
 }

@@ -355,7 +355,7 @@ diagnosis_open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 			else if (k != NULL && k->what < WHAT_DRIFT &&
 			    k->verdict == VERDICT_WARN && k != d->pass.of)
 				incident_end(d, k, VERDICT_OK,
-				    "its leaf is slow, not the node");
+				    INCIDENT_OF_LEAF);
 		}
 }
 

@@ -105,16 +105,19 @@ struct diagnosis_series {
 	double busy_slow; /* share of pairs that jobs may slow everywhere */
 };
 
-/* If more of its nodes are busy, a leaf and its uplinks are not judged. */
+/* A leaf and its uplinks are not judged while a larger share of its nodes is
+ * busy. */
 #define BUSY_LEAF_MAX 0.25
 /* The share of pairs that may be slower than usual is at least this share of
  * the busy share of all nodes: jobs come and go. */
 #define BUSY_SLOWS 0.2
-/* With this excess over other leaves, the idle nodes of a leaf are not judged
- * either: jobs that fill a leaf load its uplinks. */
+/* The idle nodes of a leaf are not judged either while its share of busy nodes
+ * exceeds the share in the cluster by this much: jobs that fill a leaf load its
+ * uplinks. */
 #define BUSY_LEAF_MORE 0.15
 
-/* More pairs of a node are slow than of the other nodes of its leaf. */
+/* Evidence that more pairs of a node are slow than of the other nodes of its
+ * leaf. */
 #define MEMBER_RESTORED 1e6 /* a sum beyond any limit, later cut to it */
 struct member_sum {
 	double sum;         /* of log likelihood ratios */
@@ -370,8 +373,8 @@ struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
 /* Clear the sums of slow pairs of a leaf or node, or over a stage. */
 void series_forget_paths(struct diagnosis_series *s, enum judge_kind kind,
     uint32_t index);
-/* One kind of rounds shows that the paths have recovered: clear the sums of all
- * kinds. */
+/* Clear the sums of slow pairs in all kinds of rounds, after one kind has shown
+ * that the paths have recovered. */
 void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
 /* Return the drift of a node; NULL: the series has no data of the node. */
@@ -384,9 +387,10 @@ const struct drift *series_drift_of(const struct diagnosis_series *s,
  * it, or NULL: the rail was slow once, so it is too early to decide. */
 struct diagnosis_series *diagnosis_rail_or_node(struct diagnosis *d,
     struct diagnosis_series *s, uint32_t node);
-/* Return the partners of a stored series or incident; the default is a ring. */
+/* Return enum partners of a stored series or incident; the default is a
+ * ring. */
 int diagnosis_partners(const json_t *object);
-/* Return 1 if the agent was restarted after it was measured. */
+/* Return 1 if the agent of a node was restarted after the node was measured. */
 int diagnosis_is_new_boot(const struct node *n,
     const struct diagnosis_node *cn);
 /* Note that a node was measured now. */
@@ -397,8 +401,10 @@ size_t diagnosis_observe(struct diagnosis *d, const struct round *round,
     int sort, int heard);
 
 /* incident_show.c */
-/* Return 1 if it was measured since its agent started, within stale_ns. */
+/* Return 1 if a node was measured within stale_ns and since its agent
+ * started. */
 int diagnosis_is_measured(const struct diagnosis *d, const struct node *n);
+/* Return the open case of a subject, or NULL. */
 struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
 /* Return the follow-up of a subject before it has a case or while it recovers,
@@ -412,17 +418,17 @@ int incident_pending(const struct diagnosis *d, enum judge_kind kind,
 /* Return the judge's state of its subject; NULL: the judge has no data, or the
  * subject is the fleet. */
 const struct judge_track *incident_track(const struct incident *k);
-/* Return a series whose judge still names it: the incident's own or any
- * other. */
+/* Return a series whose judge still finds the subject slow: the series of the
+ * incident, or another one; NULL: none. */
 struct diagnosis_series *incident_naming(struct diagnosis *d,
     const struct incident *k);
 /* Return the open case that either this leaf or the only other leaf has a slow
  * uplink, or NULL. */
 struct incident *incident_between(const struct diagnosis *d, uint32_t leaf);
 const char *incident_kind_name(enum judge_kind kind);
-/* Write its text again. */
+/* Write the text of an incident again, from the present evidence. */
 void incident_write(const struct diagnosis *d, struct incident *k);
-/* The key of a port's value in diagnosis_node.ports. */
+/* Write the key of a port's value in diagnosis_node.ports. */
 #define PORT_KEY_BYTES 64
 void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
 /* Return an incident as JSON: a new reference. */
@@ -443,61 +449,73 @@ void link_rates_of(const struct diagnosis *d, const struct node *n,
 struct incident *incident_suspect(struct diagnosis *d,
     struct diagnosis_series *s, enum judge_kind kind, uint32_t index,
     const struct diagnosis_source *from);
-/* Return how the run that showed it was made. The texts belong to the
- * incident. */
+/* Return how the run that showed the incident was made. The texts belong to
+ * it. */
 struct diagnosis_source incident_source(const struct incident *k);
-/* A judge names it: open an incident, or update the open one. */
+/* A judge found a node or leaf to be an outlier: open an incident, or update
+ * the open one. */
 void incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
-/* It differs from its own past: open an incident, unless one is open. */
+/* A node differs from its own past: open an incident, unless one is open. */
 void incident_drift(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node, const struct diagnosis_source *from);
-/* Another user takes its cores, or no longer does. */
+/* Open an incident if other processes take the cores of a node (WHAT_HOST), or
+ * note that they no longer do. */
 void incident_taken(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node, const struct diagnosis_source *from);
-/* It is far below a prediction, or (NULL) no longer. */
+/* Open an incident if a node or leaf is far below a prediction (seen), or end
+ * it (seen NULL). */
 void incident_shortfall(struct diagnosis *d, enum judge_kind kind,
     uint32_t index, const struct diagnosis_source *from,
     const struct shortfall_expected *seen);
-/* A port of it is below its usual value, or (NULL) all are normal. */
+/* Open an incident if a port of a node is below its usual value (seen), or end
+ * it, as all ports are normal (seen NULL). */
 void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
-/* A port of it counts errors in many looks, or none does any longer. */
+/* Open, update or end the incident of a node whose ports count errors in many
+ * looks. */
 void incident_links(struct diagnosis *d, uint32_t node);
-/* The result of an epoch: whether it drops large datagrams silently. */
+/* Open, update or end an incident by the result of an epoch of the mesh:
+ * whether large datagrams, or all, are lost at a node, leaf or stage. */
 void incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct hole_place *seen);
-/* Exchanges with it did not end, with two other nodes or more, or do so again.
- * from: of the run, NULL at its end. */
+/* Open an incident if MPI exchanges of a node with two other nodes or more did
+ * not end, or end it if they complete again. from: the run; NULL at its end. */
 void incident_stuck(struct diagnosis *d, uint32_t node,
     const struct diagnosis_source *from);
-/* More pairs of all leaves below a stage are slow than usual, or no longer. */
+/* Open an incident if more pairs than usual are slow on all leaves below a
+ * stage, or end it. */
 void incident_stage(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t stage, const struct diagnosis_source *from);
-/* More pairs of a leaf are slow than usual, or more pairs of a node than of the
- * others of its leaf, or no longer. */
+/* Open an incident if more pairs of a leaf are slow than usual, or more pairs
+ * of a node than of the other nodes of its leaf; or end it. */
 void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
-/* All nodes are slower than before in that series, or no longer. */
+/* Open an incident if the nodes of a series together are slower than before, or
+ * end it. */
 void incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
     const struct diagnosis_source *from);
-/* Confirmation runs have dismissed slow paths. */
+/* End an incident of slow paths that confirmation runs have dismissed. */
 void incident_paths_dispel(struct diagnosis *d, struct incident *k);
-/* A confirmation run has dismissed the result of its test: it ends, continues
- * with the result of another test, or is a fault that comes and goes. */
+/* A confirmation run has dismissed an incident in its test: end it, continue it
+ * with the result of another test, or make it an intermittent fault. */
 void incident_dispel(struct diagnosis *d, struct incident *k);
-/* After each round: update the text, or end the incident. */
+/* Update the texts of the incidents of a series after a round, or end them. */
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
 /* End an incident with this verdict and reason. */
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
     const char *why);
+/* The reason to end the case of a node if its leaf has a case. */
+#define INCIDENT_OF_LEAF                                                       \
+	"the node is not the cause: its leaf switch or an uplink of this "     \
+	"leaf is slow; coalctl verdict list shows the leaf"
 /* Move a case to another subject: end it with the reason why, and open it there
  * with all results. */
 void incident_move(struct diagnosis *d, struct incident *k,
     enum judge_kind kind, uint32_t index, const char *why);
 /* Report a node whose verdict has changed without a case. */
 void incident_report_nodes(struct diagnosis *d);
-/* Store it, write the event and the log line, and call
+/* Store an incident, write the event and the log line, and call
  * diagnosis_ops.changed. */
 void incident_tell(struct diagnosis *d, struct incident *k);
 /* Free an incident that is on no list. */
@@ -506,10 +524,12 @@ void incident_free(struct incident *k);
 /* spines.c */
 /* Update d->stages and d->stage_of from the current topology and leaves. */
 const struct stages *spines_map(struct diagnosis *d);
-/* The topology may have changed: remaining stages keep their learned values. */
+/* Update the stages after the topology may have changed; remaining stages keep
+ * their learned values. */
 void spines_renew(struct diagnosis *d);
 /* Return the stage of these switches; STAGE_NONE: not found. */
 uint32_t spines_find(struct diagnosis *d, const char *switches);
+/* Allocate the state of all stages in a series. */
 void spines_room(struct diagnosis *d, struct diagnosis_series *s);
 /* Process a round whose slow pairs are evidence about leaves; out: share of its
  * nodes that are slow themselves. */
@@ -535,11 +555,14 @@ void learned_load(struct diagnosis *d, struct diagnosis_series *s,
 /* Allocate the state of leaves, stages and members. */
 void series_drift_room(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaves);
+/* Return the evidence about the slow pairs of a node, which is created if it
+ * does not exist. */
 struct member_sum *series_drift_member(struct diagnosis_series *s,
     uint32_t node);
-/* Before the first round of a series: load the pinned values of its test. */
+/* Load the pinned values of the test of a series, before its first round. */
 void series_drift_begin(struct diagnosis *d, struct diagnosis_series *s);
-/* Process a round after the judge; its distances are in d->obs. */
+/* Compare a round with the past of its nodes. Call it after the judge, whose
+ * distances are in d->obs. */
 void series_drift_hear(struct diagnosis *d, struct diagnosis_series *s,
     size_t count, const struct diagnosis_source *from,
     const struct round *round);
@@ -547,6 +570,8 @@ void series_drift_tick(struct diagnosis *d);
 void series_drift_free(struct diagnosis *d);
 
 /* shortfall.c */
+/* Add a record of a run to the comparison with its prediction; judge the run
+ * when it is over; free all. */
 void shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
     const struct round *round);
 void shortfall_over(struct diagnosis *d, const char *run);
@@ -557,6 +582,8 @@ void shortfall_free(struct diagnosis *d);
 void shares_hear(struct diagnosis *d, const struct round *round);
 
 /* ports.c */
+/* Check the rates, settings and error counters of ports; call it about once a
+ * second. */
 void ports_tick(struct diagnosis *d);
 
 /* paths.c */
@@ -575,10 +602,16 @@ void follow_up_heard(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r);
 void follow_up_free(struct diagnosis *d);
 /* confirm_run.c */
+/* Order the next confirmation run or follow-up if one is due; call it about
+ * once a second. */
 void confirm_run_tick(struct diagnosis *d);
+/* Process a record of the run, if it is the confirmation run. */
 void confirm_run_record(struct diagnosis *d, const char *run,
     const struct round *round);
+/* Note that a run has ended; if it was the confirmation run and gave no result,
+ * it is retried later. */
 void confirm_run_over(struct diagnosis *d, const char *run);
+/* Free the names, and forget the run. */
 void confirm_run_clear(struct confirm_run *p);
 
 #endif

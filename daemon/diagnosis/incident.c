@@ -200,7 +200,8 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 		return; /* the other leaf's case covers both */
 	if (k != NULL && k->paths && kind == JUDGE_NODE) {
 		incident_end(d, k, VERDICT_OK,
-		    "it is slow on all its paths, not only on some");
+		    "all its paths are slow, not only some: a new verdict "
+		    "replaces this one");
 		k = NULL;
 	}
 	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
@@ -308,7 +309,8 @@ incident_stage(struct diagnosis *d, struct diagnosis_series *s, uint32_t stage,
 		if (k != NULL && k->series == s) {
 			diagnosis_forget_paths(d, JUDGE_STAGE, stage);
 			incident_end(d, k, VERDICT_OK,
-			    "the share of slow pairs over it is as usual");
+			    "the share of slow pairs over these switches is as "
+			    "usual");
 		}
 		return;
 	}
@@ -354,7 +356,8 @@ incident_paths_dispel(struct diagnosis *d, struct incident *k)
 {
 	series_forget_paths(k->series, k->kind, k->index);
 	incident_end(d, k, VERDICT_OK,
-	    "a confirmation run found as many slow pairs as elsewhere");
+	    "a confirmation run found no more slow pairs than among other "
+	    "nodes");
 }
 
 /* A port's own rate is certain, so it is bad at once. A wrong setting is a
@@ -402,7 +405,7 @@ incident_links(struct diagnosis *d, uint32_t node)
 	if (worst == NULL) {
 		if (k != NULL && k->what == WHAT_LINK_ERRORS)
 			incident_end(d, k, VERDICT_OK,
-			    "its ports count no more errors than others");
+			    "its ports count no more errors than other ports");
 		return;
 	}
 	s = diagnosis_series_of(d, "", SERIES_LINK_ERRORS, PARTNERS_PAIR);
@@ -432,9 +435,11 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 		if (!is_new && seen->paths[1] + !first * seen->paths[0] > 0 &&
 		    seen->holes[1] + !first * seen->holes[0] == 0)
 			incident_end(d, k, VERDICT_OK,
-			    seen->dead ? "echoes arrive on all paths over it"
-				       : "large packets pass, or the network "
-					 "reports that they are too large");
+			    seen->dead
+				? "echoes arrive on all paths over these "
+				  "switches"
+				: "large packets pass, or the network "
+				  "reports that they are too large");
 		return;
 	}
 	/* A slow port is the better explanation, and a confirmation run in
@@ -511,8 +516,8 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	char span[32];
 
 	clk_span_format(clk_unix_ns() - k->since_unix_ns, span, sizeof(span));
-	snprintf(k->text, sizeof(k->text), "%s: %s; was %s for %s", k->subject,
-	    why, names_verdicts[k->verdict], span);
+	snprintf(k->text, sizeof(k->text), "%s: %s; the verdict was %s for %s",
+	    k->subject, why, names_verdicts[k->verdict], span);
 	k->verdict = verdict;
 	k->over = 1;
 	d->ports_new = 1; /* it may have hidden a port's case */
@@ -674,7 +679,7 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 	other = incident_naming(d, k);
 	if (other == NULL) {
 		incident_end(d, k, VERDICT_OK,
-		    "a confirmation run found it as fast as the others");
+		    "a confirmation run found it as fast as its peers");
 		return;
 	}
 	k->series = other;
@@ -844,8 +849,8 @@ incident_load_one(struct diagnosis *d, const json_t *o)
 	    incident_load_subject(d, o, s, &kind, &index) < 0 ||
 	    incident_find(d, kind, index) != NULL) {
 		incident_load_refuse(d, o,
-		    "this collector does not know the node, leaf, link or "
-		    "measurement of the verdict");
+		    "the stored verdict was closed: its node, leaf, link or "
+		    "measurement is unknown to this collector");
 		return;
 	}
 	/* Stuck exchanges and dead paths are detected again if they still
@@ -853,7 +858,9 @@ incident_load_one(struct diagnosis *d, const json_t *o)
 	if (what == WHAT_STUCK ||
 	    (kind == JUDGE_STAGE && s->sort >= CANARY_MAX) ||
 	    (kind == JUDGE_LEAF && what >= WHAT_PORT && what != WHAT_MTU)) {
-		incident_load_refuse(d, o, "the collector restarted");
+		incident_load_refuse(d, o,
+		    "the stored verdict was closed when the collector "
+		    "restarted; if the fault persists, a new verdict follows");
 		return;
 	}
 	n = kind == JUDGE_NODE ? roster_by_id(d->roster, index) : NULL;

@@ -104,7 +104,9 @@ diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
 		return;
 	}
 	if (cn->missed >= MISSED_MANY)
-		err_say(err, "%.80s: the last %u runs did not measure it",
+		err_say(err,
+		    "%.80s: not measured by the last %u runs; coalctl run list "
+		    "shows why",
 		    n->name, cn->missed);
 	else
 		err_say(err,
@@ -306,9 +308,9 @@ incident_show_next_write(const struct diagnosis *d, const struct incident *k,
 		return;
 	if (!d->o.second_pass)
 		snprintf(ret, VERDICT_NEXT_MAX,
-		    "disabled (verdict.second_pass)");
+		    "disabled by verdict.second_pass = no");
 	else if (d->pass.of == k && !d->pass.heard)
-		snprintf(ret, VERDICT_NEXT_MAX, "under way in run %s",
+		snprintf(ret, VERDICT_NEXT_MAX, "in progress as run %s",
 		    d->pass.run);
 	else if (k->kind == JUDGE_NODE && k->index < d->node_count &&
 	    d->nodes[k->index].link_busy)
@@ -320,7 +322,7 @@ incident_show_next_write(const struct diagnosis *d, const struct incident *k,
 	} else if (d->pass.in_window >= d->o.second_pass_per_hour)
 		snprintf(ret, VERDICT_NEXT_MAX, "within an hour");
 	else
-		snprintf(ret, VERDICT_NEXT_MAX, "next");
+		snprintf(ret, VERDICT_NEXT_MAX, "starts next");
 }
 
 /* Write the newest pair, and the name of another partner. */

@@ -26,7 +26,7 @@ paths_tell(struct diagnosis *d, const struct mesh_path *one, int epochs,
 
 	if (epochs != enough)
 		return;
-	err_say(&err, "%s, one of them %.64s to %.64s", text,
+	err_say(&err, "%s; for example %.64s to %.64s", text,
 	    roster_by_id(d->roster, one->a)->name,
 	    roster_by_id(d->roster, one->b)->name);
 	log_warnx("mesh: %s", err.text);
@@ -55,8 +55,8 @@ paths_tell_rest(struct diagnosis *d, const struct holes *h)
 		}
 		snprintf(text, sizeof(text),
 		    "datagrams of %u bytes are lost on %zu of %zu paths while "
-		    "those of %d bytes arrive%s, and no node or leaf explains "
-		    "it",
+		    "those of %d bytes arrive%s, and no single node or "
+		    "leaf is the cause",
 		    h->one->large_bytes, h->rest, h->count, MESH_PACKET_BYTES,
 		    where);
 		paths_tell(d, h->one, d->hole_epochs, 1, text);
@@ -64,8 +64,9 @@ paths_tell_rest(struct diagnosis *d, const struct holes *h)
 	d->dead_epochs = h->dead > 0 ? d->dead_epochs + 1 : 0;
 	if (h->dead > 0) {
 		snprintf(text, sizeof(text),
-		    "nothing arrives on %zu of %zu paths, although other nodes "
-		    "get answers from both ends",
+		    "no datagram arrives on %zu of %zu paths, although both "
+		    "ends "
+		    "answer other nodes",
 		    h->dead, h->count);
 		paths_tell(d, h->dead_one, d->dead_epochs, 2, text);
 	}
@@ -93,9 +94,10 @@ paths_tell_spines(struct diagnosis *d, struct holes *h)
 			snprintf(text, sizeof(text),
 			    "%s on %" PRIu32 " of %" PRIu32
 			    " paths between leaves, on all %" PRIu32
-			    " leaves alike: they may share a faulty spine; to "
-			    "find it, add the spines to topology.leaves",
-			    dead ? "nothing arrives"
+			    " leaves equally: the paths may share a faulty "
+			    "spine; to find it, add the spines to "
+			    "topology.leaves",
+			    dead ? "no datagram arrives"
 				 : "large datagrams are lost",
 			    of[dead]->holes[1], of[dead]->paths[1],
 			    of[dead]->leaves);

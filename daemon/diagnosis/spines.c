@@ -236,10 +236,11 @@ spines_tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
 		return;
 	s->stage_told = 1;
 	err_say(&err,
-	    "%.0f %% of the pairs of nodes are slow instead of %.0f %%, of all "
-	    "%" PRIu32
-	    " leaves alike, and no node or leaf explains it: they may share a "
-	    "faulty spine; to find it, add the spines to topology.leaves (%s)",
+	    "%.0f %% of the pairs of nodes are slow instead of the usual "
+	    "%.0f %%, equally on all %" PRIu32
+	    " leaves, and no single node or leaf is the cause: the paths may "
+	    "share a faulty spine; to find it, add the spines to "
+	    "topology.leaves (%s)",
 	    100 * now->now, 100 * now->mean, spines_leaves(d, 0),
 	    series_kind(s->sort).name);
 	log_warnx("%s", err.text);

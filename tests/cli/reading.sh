@@ -219,7 +219,7 @@ env -u NO_COLOR TERM=xterm script -qefc \
     "stty cols 60; timeout -s INT 1 $coalctl top" "$work/tty" </dev/null \
     >/dev/null
 check "top cuts a verdict" sh -c \
-    "tr -d '\r' <'$work/tty' | grep -q 'eth0 counted drops: 0'"
+    "tr -d '\r' <'$work/tty' | grep -q 'eth0 counted drops: 12'"
 check "top has no colour" grep -q "$(printf '\033')\[31mbad" "$work/tty"
 
 # The filters reach the collector.

@@ -20,10 +20,12 @@
 const struct port_fact_row verdict_text_ports[PORT_FACT_MAX] = {
 	[PORT_RATE] = { "speed_bps", "now_bps", "rated_bps", VERDICT_BAD, 1, 0,
 	    1e9, "runs at", " Gbit/s",
-	    "the value that it or most nodes of its leaf had" },
+	    "the earlier value of this port or the value of most nodes of "
+	    "its leaf" },
 	[PORT_PCIE] = { "pcie_bps", "pcie_bps", "usual_pcie_bps", VERDICT_WARN,
 	    1, 0, 1e9, "has a PCIe link of", " Gbit/s",
-	    "the value that it or most nodes of its leaf had" },
+	    "the earlier value of this port or the value of most nodes of "
+	    "its leaf" },
 	[PORT_MTU] = { "mtu", "mtu", "usual_mtu", VERDICT_WARN, 0, 0, 1,
 	    "has an MTU of", " bytes", "the value of most nodes of its leaf" },
 	[PORT_NUMA] = { "numa_node", "numa_node", "usual_numa_node",
@@ -77,12 +79,11 @@ verdict_text_add_whom(const struct verdict_evidence *c, char *text)
 		    c->slow_partners, c->partners);
 	else
 		verdict_text_add(text, " than its peers");
+	verdict_text_add(text, " over %" PRIu32 " round%s (%s)", c->rounds,
+	    c->rounds == 1 ? "" : "s", c->test);
 	if (c->places > 0)
-		verdict_text_add(text, ", %zu of its %zu nodes", c->slow_places,
-		    c->places);
-	verdict_text_add(text, " over %" PRIu32 " round%s", c->rounds,
-	    c->rounds == 1 ? "" : "s");
-	verdict_text_add(text, " (%s)", c->test);
+		verdict_text_add(text, "; %zu of its %zu nodes are slow",
+		    c->slow_places, c->places);
 }
 
 /* Add the result of the confirmation run, unless the first words have it. */
@@ -91,7 +92,7 @@ verdict_text_add_pass(const struct verdict_evidence *c, char *text)
 {
 	static const char *const said[CONFIRM_MAX] = {
 		[CONFIRM_CLEARED] =
-		    "confirmation run: as fast as the others now",
+		    "confirmation run: as fast as its peers now",
 		[CONFIRM_NODE] =
 		    "confirmation run: the node is slow, not its leaf",
 		[CONFIRM_LEAF] = "confirmation run: pairs inside the leaf "
@@ -103,8 +104,8 @@ verdict_text_add_pass(const struct verdict_evidence *c, char *text)
 		    "is slow",
 		[CONFIRM_BETWEEN] =
 		    "confirmation run: pairs inside the leaf are normal, so "
-		    "its uplink is slow, or that of the only other measured "
-		    "leaf, ",
+		    "its uplink is slow, or the uplink of the only other "
+		    "measured leaf, ",
 	};
 	/* For a node, and for a leaf. */
 	static const char *const ways[CONFIRM_WAY_MAX][2] = {
@@ -152,16 +153,17 @@ verdict_text_write_loss(const struct verdict_evidence *c, char *text)
 
 	double share = loss_of_number(c->effect);
 
-	verdict_text_add(text, "%s%s: %.*f %% or more of its echoes are lost",
+	verdict_text_add(text,
+	    "%s%s: %.*f %% or more of its UDP echoes are lost",
 	    c->places > 0 ? "leaf " : "", c->subject, share < 0.005 ? 2 : 1,
 	    100 * share);
-	if (c->places > 0)
-		verdict_text_add(text, ", %zu of its %zu nodes", c->slow_places,
-		    c->places);
-	else
-		verdict_text_add(text, ", even with its best partners");
-	verdict_text_add(text, ", over %" PRIu32 " rounds (%s)", c->rounds,
+	if (c->places == 0)
+		verdict_text_add(text, ", even with its best partners,");
+	verdict_text_add(text, " over %" PRIu32 " rounds (%s)", c->rounds,
 	    c->test);
+	if (c->places > 0)
+		verdict_text_add(text, "; %zu of its %zu nodes lose echoes",
+		    c->slow_places, c->places);
 	if (c->what == WHAT_HOST)
 		verdict_text_add(text, "; host contention: %s", c->host);
 	else
@@ -192,7 +194,8 @@ verdict_text_write_drift(const struct verdict_evidence *c, const char *slower,
 static void
 verdict_text_write_shortfall(const struct verdict_evidence *c, char *text)
 {
-	verdict_text_add(text, "%s%s: %.0f %% of the prediction for machine %s",
+	verdict_text_add(text,
+	    "%s%s: its speed is %.0f %% of the prediction for machine %s",
 	    c->places > 0 ? "uplink of leaf " : "", c->subject,
 	    100 * exp(-c->effect), c->past);
 	if (c->places > 0)
@@ -239,8 +242,8 @@ verdict_text_write_hole(const struct verdict_evidence *c, char *text)
 		    c->subject, h->bytes, h->holes[0] + h->holes[1],
 		    h->paths[0] + h->paths[1]);
 	verdict_text_add(text,
-	    " while those of %d bytes arrive: an MTU below %" PRIu32
-	    " on its %s, without an ICMP error (%s)",
+	    " while those of %d bytes arrive: the cause is an MTU below "
+	    "%" PRIu32 " on its %s, and no ICMP error was received (%s)",
 	    MESH_PACKET_BYTES, h->mtu,
 	    c->places == 0 ? "link"
 		: inside   ? "switch"
@@ -297,7 +300,7 @@ verdict_text_write_stage(const struct verdict_evidence *c, char *text)
 		verdict_text_add(text,
 		    "datagrams of %" PRIu32 " bytes are lost", h->bytes);
 	else if (h->dead)
-		verdict_text_add(text, "nothing arrives");
+		verdict_text_add(text, "no datagram arrives");
 	else
 		verdict_text_add(text,
 		    "%.0f %% of the pairs of nodes on its leaves are slow "
@@ -309,25 +312,25 @@ verdict_text_write_stage(const struct verdict_evidence *c, char *text)
 		    h->paths[1], is_one ? "it" : "them");
 	verdict_text_add(text, ", equally on all %" PRIu32 " leaves",
 	    c->leaves);
+	if (c->rounds > 0)
+		verdict_text_add(text, ", over %" PRIu32 " rounds", c->rounds);
+	verdict_text_add(text, " (%s)", c->test);
 	if (c->what == WHAT_MTU)
 		verdict_text_add(text,
-		    ", while those of %d bytes arrive: an MTU below %" PRIu32
-		    " at ",
+		    ", while those of %d bytes arrive: the cause is an MTU "
+		    "below %" PRIu32 " at ",
 		    MESH_PACKET_BYTES, h->mtu);
 	else
-		verdict_text_add(text, ": ");
+		verdict_text_add(text, ": the cause is ");
 	if (is_one)
 		verdict_text_add(text,
 		    "this switch, or one of the %" PRIu32 " links to it",
 		    c->stage->links);
 	else
 		verdict_text_add(text,
-		    "one of these %zu switches, or of the %" PRIu32
-		    " links to them, which cannot be distinguished",
+		    "one of these %zu switches, or one of the %" PRIu32
+		    " links to them; measurements cannot distinguish them",
 		    c->stage->switch_count, c->stage->links);
-	if (c->rounds > 0)
-		verdict_text_add(text, ", over %" PRIu32 " rounds", c->rounds);
-	verdict_text_add(text, " (%s)", c->test);
 }
 
 /* A share of the pairs of a node or leaf is slow, and different ones in each
@@ -338,17 +341,19 @@ verdict_text_write_share(const struct verdict_evidence *c, char *text)
 	if (c->what == WHAT_NODE)
 		verdict_text_add(text,
 		    "%s: %.0f %% of its pairs are slow instead of the usual "
-		    "%.0f %%, different ones in each round: one member of a "
-		    "bond, or one of the paths from its port",
-		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
+		    "%.0f %%, different ones in each of %" PRIu32 " rounds "
+		    "(%s): the cause is one member of a bond, or one of the "
+		    "paths from its port",
+		    c->subject, 100 * (c->share + c->effect), 100 * c->share,
+		    c->rounds, c->test);
 	else
 		verdict_text_add(text,
 		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
-		    "instead of the usual %.0f %%, but no single node is slow: "
-		    "one of its uplinks, or a switch above it",
-		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
-	verdict_text_add(text, ", over %" PRIu32 " rounds (%s)", c->rounds,
-	    c->test);
+		    "instead of the usual %.0f %%, over %" PRIu32 " rounds "
+		    "(%s), but no single node is slow: the cause is one of "
+		    "its uplinks, or a switch above it",
+		    c->subject, 100 * (c->share + c->effect), 100 * c->share,
+		    c->rounds, c->test);
 	if (c->partners > 0)
 		verdict_text_add(text,
 		    "; confirmation run: %zu of %zu pairs are slow",
@@ -359,14 +364,58 @@ verdict_text_write_share(const struct verdict_evidence *c, char *text)
 		verdict_text_add(text, ": %s", c->next);
 }
 
-void
-verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
+/* Add what an operator should check, unless a confirmation run comes first. */
+static void
+verdict_text_add_step(const struct verdict_evidence *c, char *text)
+{
+	static const char *const steps[WHAT_MAX] = {
+		[WHAT_NODE] = "check its NIC, cable and PCIe slot",
+		[WHAT_LEAF] = "check the leaf switch",
+		[WHAT_LINK] = "check the uplinks of this leaf",
+		[WHAT_HOST] = "check its processes, CPU quota and cooling",
+		[WHAT_UNDETERMINED] = "check its port and the uplinks of its "
+				      "leaf",
+		[WHAT_RAIL] = "check this NIC and its cable",
+		[WHAT_DRIFT] = "check what was changed on the node: coalctl "
+			       "events --where kind=setting",
+		[WHAT_PREDICTION] = "check the cabling and the machine file",
+		[WHAT_PORT] = "check its cable, slot and settings",
+		[WHAT_INTERMITTENT] = "check its cable and cooling",
+		[WHAT_FLEET] = "check which driver, firmware or fabric setting "
+			       "was changed",
+		[WHAT_LINK_ERRORS] = "check its cable",
+		[WHAT_MTU] = "check the MTU of ports and switches",
+		[WHAT_STUCK] = "drain it and check its NIC",
+		[WHAT_SPINE] = "check the counters of these switches",
+	};
+	/* Losses name a node even if a path may be the cause. */
+	enum what what = c->is_loss && !c->passed && c->what == WHAT_NODE
+	    ? WHAT_UNDETERMINED
+	    : c->what;
+	int is_gpu = c->what == WHAT_LINK_ERRORS &&
+	    strchr(c->errors->port, ':') != NULL;
+	int is_settled = c->passed &&
+	    (c->share > 0 ||
+		(c->finding != CONFIRM_CLEARED &&
+		    c->finding != CONFIRM_UNCLEAR));
+	int is_either = is_settled && c->finding == CONFIRM_BETWEEN;
+	int is_judged = c->stage == NULL && !c->is_loss &&
+	    c->what < WHAT_DRIFT && c->what != WHAT_HOST;
+
+	if (!is_judged || is_settled)
+		verdict_text_add(text, "; %s",
+		    is_gpu          ? "check this GPU"
+			: is_either ? "check the uplinks of both leaves"
+				    : steps[what]);
+}
+
+static void
+verdict_text_write_what(const struct verdict_evidence *c, char *ret)
 {
 	const struct port_fact_row *f = &verdict_text_ports[c->fact];
 	char slower[24];
 
 	verdict_text_slower(c->effect, c->is_rate, slower);
-	ret[0] = '\0';
 	if (c->stage != NULL) {
 		verdict_text_write_stage(c, ret);
 		return;
@@ -389,8 +438,8 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		verdict_text_add(ret, "%s: ", c->subject);
 		verdict_text_add_errors(c->errors, ret);
 		verdict_text_add(ret,
-		    ", in %" PRIu32 " of %" PRIu32
-		    " counter readings, other ports in %.2g %%",
+		    "; the counter increased in %" PRIu32 " of %" PRIu32
+		    " readings, counters of other ports in %.2g %%",
 		    c->errors->with, c->errors->looks, 100 * c->usual);
 		break;
 	case WHAT_INTERMITTENT:
@@ -402,8 +451,9 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		break;
 	case WHAT_FLEET:
 		verdict_text_add(ret,
-		    "the fleet is %s slower than in its own last weeks: %zu of "
-		    "%zu nodes, over %" PRIu32 " rounds (%s)",
+		    "the fleet (all nodes) is %s slower than in the last "
+		    "weeks: %zu of %zu nodes are slower than before, over "
+		    "%" PRIu32 " rounds (%s)",
 		    slower, c->slow_places, c->places, c->rounds, c->test);
 		break;
 	case WHAT_MTU:
@@ -426,4 +476,12 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		else
 			verdict_text_write_slower(c, slower, ret);
 	}
+}
+
+void
+verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
+{
+	ret[0] = '\0';
+	verdict_text_write_what(c, ret);
+	verdict_text_add_step(c, ret);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict_text.h - the text of a verdict, with its evidence. Pure.
+ * verdict_text.h - the text of a verdict, for people: the slow subject, its
+ * reference, the effect, the rounds and the test that show it, the result of a
+ * confirmation run, and what to check. Pure.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_VERDICT_TEXT_H
 #define DAEMON_DIAGNOSIS_JUDGE_VERDICT_TEXT_H
@@ -14,7 +16,7 @@
 #include "schema/names_verdict.h"
 #include "schema/stages.h"
 
-#define VERDICT_TEXT_MAX 400
+#define VERDICT_TEXT_MAX 480
 #define VERDICT_NEXT_MAX 100
 
 /* Facts of a port, and how a value below the usual one is reported. */
@@ -49,11 +51,11 @@ struct verdict_evidence {
 	double now;                    /* for WHAT_PORT; seconds of
 					* WHAT_STUCK */
 	const struct hole_place *hole; /* for WHAT_MTU */
-	const char *whom[2];           /* for WHAT_STUCK */
+	const char *whom[2];           /* for WHAT_STUCK: two partners */
 	const struct stage *stage;     /* of these spines; or NULL */
 	uint32_t leaves;               /* below them */
 	double share; /* usual share of slow pairs; 0: not a share */
-	const struct link_sum *errors; /* of a port of it, or NULL */
+	const struct link_sum *errors; /* of a port of the node, or NULL */
 	double usual;     /* of fact; or share of looks with such errors */
 	const char *next; /* time of the confirmation run, or "" */
 	const char *host; /* the contention of the host, or "" */
@@ -65,7 +67,7 @@ struct verdict_evidence {
 	enum confirm_way way;
 	const char *other; /* the other leaf of CONFIRM_BETWEEN */
 };
-/* Write the text of a verdict. */
+/* Write the text of a verdict; a longer text is cut. */
 void verdict_text_write(const struct verdict_evidence *c,
     char ret[VERDICT_TEXT_MAX]);
 /* Convert the finding of a confirmation run to the what of a verdict. */

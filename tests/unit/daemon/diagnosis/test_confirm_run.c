@@ -34,12 +34,13 @@ test_uplink(void **state)
 		hear_round(f, 0xf0); /* node5 to node8, all of a leaf */
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f,
-	    "leaf 10.78.2.0/24: 40 % slower than other leaves, 4 of its 4 "
-	    "nodes");
+	    "leaf 10.78.2.0/24: 40 % slower than other leaves over 3 rounds "
+	    "(lat); 4 of its 4 nodes are slow");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	diagnosis_tick(f->diagnosis);
 	hear_pass(f, "none", PASS_UPLINK);
 	expect_text(f, "so its uplink is slow");
+	expect_text(f, "; check the uplinks of this leaf");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
@@ -62,8 +63,8 @@ test_two_leaves(void **state)
 	assert_string_equal(names_whats[list[0].what], "link");
 	assert_int_equal(list[0].verdict, VERDICT_WARN);
 	expect_text(f,
-	    "so its uplink is slow, or that of the only other measured leaf, "
-	    "10.78.1.0/24");
+	    "so its uplink is slow, or the uplink of the only other measured "
+	    "leaf, 10.78.1.0/24; check the uplinks of both leaves");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
 	for (int i = 0; i < 6; i++)
@@ -218,7 +219,9 @@ test_slow_pairs_none(void **state)
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f,
 	    "of the pairs of its nodes are slow instead of the usual 0 %, "
-	    "but no single node is slow: one of its uplinks");
+	    "over ");
+	expect_text(f,
+	    "but no single node is slow: the cause is one of its uplinks");
 }
 
 /* All pairs of a node are slow by the same factor. They are counted if that is
@@ -672,7 +675,7 @@ test_disturbed(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	diagnosis_tick(f->diagnosis);
-	expect_text(f, "confirmation run pending: under way in run pass-1");
+	expect_text(f, "confirmation run pending: in progress as run pass-1");
 	diagnosis_run_begun(f->diagnosis, "pass-1");
 	diagnosis_run_begun(f->diagnosis, "run-7");
 	hear_pass(f, "none", PASS_FINE);

@@ -38,6 +38,7 @@ test_node(void **state)
 	hear_pass(f, "node5", 0);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 	expect_text(f, "5 of 5 partners");
+	expect_text(f, "; check its NIC, cable and PCIe slot");
 	assert_int_equal(open_cases(f), 1);
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 0);
@@ -780,7 +781,8 @@ test_port(void **state)
 	look_at_port(f, 4092, 1, 128e9);
 	expect_text(f,
 	    "node6: port ib0 has a PCIe link of 128 Gbit/s instead "
-	    "of 256, the value that it or most nodes of its leaf had");
+	    "of 256, the earlier value of this port or the value of most "
+	    "nodes of its leaf; check its cable, slot and settings");
 	look_at_port(f, 4092, 0, 256e9);
 	assert_int_equal(open_cases(f), 0);
 }
@@ -905,8 +907,9 @@ test_link_errors(void **state)
 	assert_int_equal(open_cases(f), 1);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	expect_text(f,
-	    "node5: port ib0/1 has counted symbol_error 800 times in 40m, "
-	    "in 8 of 8 counter readings, other ports in 0.1 %");
+	    "node5: port ib0/1 has counted symbol_error 800 times in 40m; "
+	    "the counter increased in 8 of 8 readings, counters of other "
+	    "ports in 0.1 %; check its cable");
 	assert_int_equal(f->orders, 0);
 	list = diagnosis_links(f->diagnosis, NULL);
 	assert_int_equal(json_array_size(list), 1);
@@ -923,7 +926,8 @@ test_link_errors(void **state)
 	tell_links(f, 4, 100);
 	diagnosis_tick(f->diagnosis);
 	expect_text(f,
-	    "symbol_error 900 times in 45m, in 9 of 9 counter readings");
+	    "symbol_error 900 times in 45m; the counter increased in 9 of 9 "
+	    "readings");
 	/* a node without reported counters has no class */
 	expect_class(f, "node5", "no GPU");
 	expect_class(f, "node1", "");

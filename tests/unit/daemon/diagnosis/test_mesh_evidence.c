@@ -91,8 +91,10 @@ test_mesh_loss(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_mesh(f, "spine", 0, 1 << 4);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
-	expect_text(f, "of its echoes are lost");
-	expect_text(f, "undetermined whether the node or a path loses them");
+	expect_text(f, "of its UDP echoes are lost");
+	expect_text(f,
+	    "undetermined whether the node or a path loses them; check its "
+	    "port and the uplinks of its leaf");
 	for (int i = 0; i < 3; i++)
 		hear_mesh(f, "leaf", 0, 1 << 4);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
@@ -169,8 +171,9 @@ test_mtu_node(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 	expect_text(f,
 	    "node5: datagrams of 8972 bytes are lost on 22 of 22 paths while "
-	    "those of 64 bytes arrive: an MTU below 9000 on its link, "
-	    "without an ICMP error (echo-large)");
+	    "those of 64 bytes arrive: the cause is an MTU below 9000 on "
+	    "its link, and no ICMP error was received (echo-large); check "
+	    "the MTU");
 	list = diagnosis_json(f->diagnosis, 0);
 	first = json_array_get(list, 0);
 	assert_string_equal(member_text(first, "what"), "mtu");
@@ -200,7 +203,7 @@ test_mtu_leaf(void **state)
 	expect_text(f,
 	    "leaf 10.78.2.0/24: datagrams of 8972 bytes are lost on 64 of 64 "
 	    "paths to other leaves and on 0 of 12 inside while those of 64 "
-	    "bytes arrive: an MTU below 9000 on its uplink");
+	    "bytes arrive: the cause is an MTU below 9000 on its uplink");
 	list = diagnosis_json(f->diagnosis, 0);
 	fix_again(f);
 	diagnosis_load(f->diagnosis, list);
@@ -252,9 +255,10 @@ test_spines_named(void **state)
 	assert_int_equal(told.alarms, 0);
 	expect_text(f,
 	    "s[1-2]: datagrams of 8972 bytes are lost on 96 of 96 paths over "
-	    "them, equally on all 3 leaves, while those of 64 bytes arrive: an "
-	    "MTU below 9000 at one of these 2 switches, or of the 8 links to "
-	    "them, which cannot be distinguished (echo-large)");
+	    "them, equally on all 3 leaves (echo-large), while those of 64 "
+	    "bytes arrive: the cause is an MTU below 9000 at one of these 2 "
+	    "switches, or one of the 8 links to them; measurements cannot "
+	    "distinguish them; check the MTU");
 	list = diagnosis_json(f->diagnosis, 0);
 	assert_int_equal(json_array_size(list), 1);
 	assert_string_equal(member_text(json_array_get(list, 0), "kind"),

@@ -94,7 +94,7 @@ test_fleet(void **state)
 		if (round != 179)
 			continue;
 		assert_string_equal(what_of(f), "fleet");
-		expect_text(f, "the fleet is 1");
+		expect_text(f, "the fleet (all nodes) is 1");
 		expect_text(f, "12 of 12 nodes");
 		assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	}

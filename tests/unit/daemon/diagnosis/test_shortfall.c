@@ -82,7 +82,8 @@ test_promise(void **state)
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f,
-	    "node5: 10 % of the prediction for machine lab, with the best of 2 "
+	    "node5: its speed is 10 % of the prediction for machine lab, with "
+	    "the best of 2 "
 	    "partners");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0); /* no second pass */
@@ -106,7 +107,8 @@ test_promise_of_links(void **state)
 	hear_promise(f, "run-1", 1u << 30, 0.2);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f,
-	    "link of leaf 10.78.2.0/24: 20 % of the prediction for machine "
+	    "link of leaf 10.78.2.0/24: its speed is 20 % of the prediction "
+	    "for machine "
 	    "lab");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	/* a single pair cannot show which of the two is slow */
