@@ -499,11 +499,11 @@ session_frame_handle(struct session *s, struct evbuffer *in,
 	*ret_cause = CAUSE_INTERNAL;
 	body = frame_head_get(head, &reason);
 	if (body >= 0 && s->step != STEP_UP && body > WIRE_HELLO_BYTES_MAX) {
-		reason = "hello is too long";
+		reason = "message hello is longer than 128 KiB";
 		body = -EPROTO;
 	}
 	if (body >= 0 && s->enrols && body > WIRE_ENROLL_BYTES_MAX) {
-		reason = "enroll is too long";
+		reason = "message enroll is longer than 16 KiB";
 		body = -EPROTO;
 	}
 	if (body < 0) {

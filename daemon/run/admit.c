@@ -434,12 +434,13 @@ admit_has_network(const struct run *r, struct candidates *c)
 		c->held_cause = CAUSE_HELD;
 		err_say(&c->held,
 		    goes && other->alone
-			? "run %s needs the network for itself alone"
+			? "run %s is active and excludes other runs "
+			  "(campaign.alone)"
 			: goes
-			? "this run needs the network for itself alone, but "
-			  "run %s is active"
-			: "run %s starts first and needs the network for "
-			  "itself alone",
+			? "this run excludes other runs (campaign.alone), "
+			  "but run %s is active"
+			: "run %s starts first and excludes other runs "
+			  "(campaign.alone)",
 		    other->id);
 		return 0;
 	}

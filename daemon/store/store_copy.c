@@ -318,12 +318,14 @@ store_copy(const char *from, const char *to, const char *schema,
 			    sql_error(a.db), sql_error(b.db));
 		else if (rows_a != rows_b || digest_a != digest_b)
 			rc = err_set(err, -EEXIST,
-			    "table %s: %lld rows here and %lld there, which "
-			    "are not the same: copy into an empty store",
+			    "table %s: %lld rows in the source and %lld in the "
+			    "target, with different contents: copy into an "
+			    "empty store",
 			    t->name, (long long)rows_a, (long long)rows_b);
 		else
-			log_info("%s: %lld rows, the same in both", t->name,
-			    (long long)rows_a);
+			log_info("table %s: %lld rows, equal in source and "
+				 "target",
+			    t->name, (long long)rows_a);
 	}
 	sql_close(a.db);
 	sql_close(b.db);

@@ -168,7 +168,7 @@ def test_frames(c):
             a.wait_closed()
     a = Agent(c.pki, "node2", c.port, hello=False, beat=False)
     a.send_raw(b"CM\x01\x00\x00\x04\x00\x00" + b" " * 1000)
-    expect_refused(a, "internal", "hello is too long")
+    expect_refused(a, "internal", "message hello is longer than 128 KiB")
 
 
 def test_cut(c):

@@ -370,7 +370,7 @@ def test_copy(pg):
     with collector(pg) as c:
         url, schema = c.options["store.url"], c.options["store.schema"]
 
-        def copy(a, b, word=", the same in both"):
+        def copy(a, b, word=", equal in source and target"):
             said = subprocess.run(
                 [BUILD + "/ctl/coalctl", "db", "copy", a, b, c.config],
                 capture_output=True, text=True, timeout=WAIT_S, check=False,
@@ -426,7 +426,7 @@ def test_copy(pg):
         c.stop()
         copy(url, c.dir + "/state2", "copied")
         sql("UPDATE run SET state = 'failed'")
-        copy(c.dir + "/state2", url, "are not the same")
+        copy(c.dir + "/state2", url, "different contents")
         c.options.update({"store.url": "",
                           "collector.state_dir": c.dir + "/state2"})
         c.start()
