@@ -248,7 +248,7 @@ verbs_check_cb(const struct request *rq, const struct verbs_subject *of)
 		return VERBS_BAD;
 	}
 	printf("proven: %s: %u ranks, %u steps, %zu transfers of %" PRIu64
-	       " bytes, %zu local operations, %zu promises, in %s\n",
+	       " bytes, %zu local operations, %zu expected results, in %s\n",
 	    p->title, p->ranks, p->steps, p->transfers_count, plan_volume(p),
 	    p->locals_count, p->promises_count, span);
 	return 0;
