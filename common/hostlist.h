@@ -35,7 +35,7 @@ char *hostlist_format(const char *const *names, size_t count);
 int hostlist_has(const struct hostlist *hl, const char *name);
 /* Return 0, or -EINVAL if the name is not a valid name of a host. */
 int hostlist_name_check(const char *name);
-/* Frees the names; they can be NULL. */
+/* Free the names, which can be NULL. */
 void hostlist_clear(struct hostlist *hl);
 /* Compare names in natural order, in which digits compare as numbers: n2 < n10.
  * The result is as of strcmp. */

@@ -42,8 +42,9 @@ struct collector_options {
 	    jobs; /* its base, store, roster and shares are ours */
 };
 
-/* store, series and o's text outlive the collector. Return NULL, after logging
- * the reason, if an option cannot be applied. */
+/* Return a collector, which the caller frees; NULL, after logging the reason,
+ * if an option cannot be applied. store, series and o's text must outlive it.
+ */
 struct collector *collector_new(struct event_base *base, struct store *store,
     struct series *series, const struct collector_options *o);
 void collector_free(struct collector *c); /* NULL is allowed */
@@ -54,7 +55,7 @@ struct mesh *collector_mesh(struct collector *c);
 struct diagnosis *collector_diagnosis(struct collector *c);
 struct sessions *collector_sessions(struct collector *c);
 struct jobs *collector_jobs(struct collector *c); /* NULL: none */
-/* changed is called with each new state of a run. */
+/* Set the function that is called with each new state of a run. */
 void collector_set_changed(struct collector *c,
     void (*changed)(void *arg, const struct run *r), void *arg);
 /* Use another topology, which outlives the collector. */
@@ -65,10 +66,10 @@ void collector_warm(struct collector *c, const char *class,
 /* Set the revocation lists of tls.crl as PEM, or NULL; copies. Agents that
  * request them get them soon and with every welcome. */
 void collector_set_crl(struct collector *c, const char *crl);
-/* On a standby: replace nodes and open verdicts by the store's. */
+/* Replace nodes and open verdicts by those of the store; for a standby. */
 void collector_mirror(struct collector *c, const json_t *nodes,
     const json_t *verdicts);
-/* Call several times a second. */
+/* Do the periodic work of all parts; call it several times a second. */
 void collector_tick(struct collector *c);
 
 #endif

@@ -29,6 +29,7 @@ struct enrolment_options {
 	const char *munge_users, *munge_socket; /* "": munge is not accepted */
 };
 
+/* Return the enrolment, which the caller frees. */
 struct enrolment *enrolment_new(struct event_base *base,
     const struct enrolment_options *o);
 void enrolment_free(struct enrolment *e); /* NULL is allowed */

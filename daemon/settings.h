@@ -26,8 +26,9 @@ struct settings {
 	struct slurm_options slurm;
 };
 
-/* path NULL: the default file, which may be absent. sets: SECTION.KEY=VALUE of
- * -o, which override the file. Return -EINVAL with file and line in err. */
+/* Load a configuration. path NULL: the default file, which may be absent. sets:
+ * SECTION.KEY=VALUE of -o, which override the file. Return 0, or -EINVAL with
+ * file and line in err. */
 int settings_load(const char *path, char *const *sets, size_t set_count,
     struct settings *ret, struct err *err);
 /* Check that the configured files exist and are readable; log each failure.

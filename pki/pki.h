@@ -37,6 +37,7 @@ struct pki_authority {
 	X509 *cert;
 	EVP_PKEY *key;
 };
+/* Free the certificate and the key. */
 void pki_authority_close(struct pki_authority *ca);
 
 /* The contents of a new certificate. */

@@ -72,7 +72,8 @@
 #define RECORD_PAIRS_MAX 16
 #define RECORD_GRID_MAX  64 /* up to this many nodes a record has all pairs */
 
-/* A run id: letters, digits and '-', at most RECORD_RUN_MAX. 0 or -EINVAL. */
+/* Return 0, or -EINVAL if the text is not a run id: letters, digits and '-', at
+ * most RECORD_RUN_MAX. */
 int record_run_check(const char *run);
 
 /* The members of a record that every reader needs. The strings point into the

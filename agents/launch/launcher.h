@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launcher.h - programs that start the ranks of a run from its head node, if
- * the agents do not start them. Each is a row.
+ * launcher.h - programs that start the ranks of a run from its head (the first
+ * node of the run), if the agents do not start them. Each program is a row,
+ * which option campaign.launcher selects by name.
  *
  *   slurm    srun, which waits for its allocation and is the job
  *   command  a command line of the site, for another batch system

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_impl.h - the MPI implementations whose launchers an agent can start.
+ * mpi_impl.h - the MPI implementations whose ranks an agent can start, one row
+ * each.
  *
- * A row has the files of its implementation and the launcher's options for
- * hosts, ranks and Coalmine's rsh agent. The environment starts empty. MPIs of
+ * A row has the files of its implementation and the way in which its ranks find
+ * each other. The engine is the program coalmine-probe, built with that MPI.
+ * The environment of ranks starts empty: only what these functions add is in
+ * it. MPIs of
  * a site, registered by coalmine-build-probe, are copies of the row of their
  * family with other paths.
  */
@@ -58,7 +61,8 @@ struct mpi_impl_mpi {
 	const char *bin, *engine;
 	/* Files in that directory, best first; NULL-ended. */
 	const char *const *launchers;
-	const char *argv0; /* by which it prints the MPI's version */
+	/* argv[0] with which the launcher prints the version of the MPI. */
+	const char *argv0;
 	/* How the agents connect its ranks: "pmix" or "pmi". */
 	const char *wireup;
 	/* How srun connects its ranks: the value of --mpi. */
@@ -80,12 +84,12 @@ void mpi_impl_load(const struct conf *c);
 const struct mpi_impl_mpi *mpi_impl_find(const char *name);
 /* Return implementation number i; NULL after the last. */
 const struct mpi_impl_mpi *mpi_impl_at(size_t i);
-/* Return the path of the engine that was built for it. Return 0, or -ENOENT
- * with the missing file in err. */
+/* Write the path of the engine that was built with this MPI. Return 0, or
+ * -ENOENT with the missing file in err. */
 int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret_engine, size_t cap_bytes, struct err *err);
-/* Return the path of the MPI's own launcher, which prints its version. Return 0
- * or -ENOENT. */
+/* Write the path of the MPI's own launcher, which prints the version of the
+ * MPI. Return 0 or -ENOENT. */
 int mpi_impl_launcher(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret, size_t cap_bytes);
 /* Add PATH and, for an implementation outside of /usr, the path of its

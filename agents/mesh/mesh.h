@@ -4,6 +4,7 @@
  * nodes and sends requests to the targets that the collector names, epoch by
  * epoch.
  *
+ * An epoch is the time between two orders of the collector, which number it.
  * An order begins an epoch and closes the previous one, whose report is sent
  * immediately. While the collector is unreachable, the last order stays in
  * force.

@@ -45,11 +45,11 @@ int mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops);
 int mesh_sock_put(int fd, const struct mesh_peer *to,
     const uint8_t raw[MESH_PACKET_BYTES], size_t len_bytes);
 
-/* Write the first ret_bytes bytes of an HMAC-SHA256. */
+/* Write the first ret_bytes bytes of the HMAC-SHA256 of data under key. */
 void mesh_mac(const uint8_t key[MESH_KEY_BYTES], const uint8_t *data,
     size_t len_bytes, uint8_t *ret, size_t ret_bytes);
-/* Write the MAC of a packet (mesh_sign), or return 1 if it is valid
- * (mesh_signed). */
+/* Write the tag (MAC, see schema/mesh.h) of a packet into it (mesh_sign), or
+ * return 1 if the packet has the right one, 0 if not (mesh_signed). */
 void mesh_sign(uint8_t raw[MESH_PACKET_BYTES],
     const uint8_t token[MESH_KEY_BYTES]);
 int mesh_signed(const uint8_t raw[MESH_PACKET_BYTES],

@@ -20,7 +20,8 @@ struct idle_wait;
  * CAUSE_IDLE_UNKNOWN if the check cannot decide. text: the reason. */
 typedef void idle_cb(enum cause cause, const char *text, void *arg);
 
-/* Start a check. known: "idle" of the order to prepare, "" without one. If the
+/* Start a check. known: what the collector knows from the batch system, member
+ * "idle" of its order to prepare; "" if it knows nothing. If the
  * answer is available immediately, cb is called and NULL returned. Otherwise
  * the loop calls cb within IDLE_LIMIT_S. */
 #define IDLE_LIMIT_S 10
@@ -39,9 +40,9 @@ json_t *idle_jobs(struct agent *ag);
  * otherwise 0. before: a result of idle_jobs; it can be NULL. */
 int idle_job_began(const json_t *before, struct err *err);
 
-/* The same checks on a tree below root ("" for this machine). idle_slurm_look:
- * 1 with the name of a job if any runs. idle_slurm_sees: 1 if slurmd runs here
- * and gives jobs control groups. */
+/* Make the same checks on a tree below root ("" for this machine).
+ * idle_slurm_look: 1 with the name of a job if any runs. idle_slurm_sees: 1 if
+ * slurmd runs here and gives jobs control groups. */
 int idle_slurm_look(const char *root, struct err *err);
 int idle_slurm_sees(const char *root);
 json_t *idle_slurm_jobs(const char *root);

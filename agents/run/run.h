@@ -52,8 +52,9 @@ struct run {
 	uint64_t deadline_ns;
 	struct event *deadline;
 	struct idle_wait *idle; /* prepare still waits for it */
-	int yields;             /* it ends when a job starts here */
-	json_t *jobs;           /* of idle_jobs, when it was prepared */
+	/* 1: the run ends when a job of the batch system starts here. */
+	int yields;
+	json_t *jobs; /* jobs of the node (idle_jobs) when it was prepared */
 	struct event *jobs_look;
 	struct rank_watch *watch;
 	struct record_pipe *records; /* where rank 0 runs */
@@ -78,7 +79,8 @@ int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
  * -EACCES with err. */
 int run_program_check(const struct agent *ag, const char *line,
     struct err *err);
-/* From now on, end the run when a job starts here, if it is one that yields. */
+/* From now on, end the run when a job of the batch system starts on this node,
+ * if the run yields to jobs (run.yields). */
 void run_watch_jobs(struct run *run);
 /* End all processes of a run. run_close is called when the last one has ended,
  * immediately if it has none: do not use run after this call. */

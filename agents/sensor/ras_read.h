@@ -48,8 +48,8 @@ void ras_read_free(struct ras_read *r); /* NULL is allowed */
 /* Read bytes as they arrive. -EBADMSG: the reply is malformed; more is ignored.
  */
 int ras_read_feed(struct ras_read *r, const char *bytes, size_t len_bytes);
-/* The reply has ended. Return 0, or -EBADMSG with the reason, which has the
- * version of NCCL if known. */
+/* End the reply, and write its report to *ret. Return 0, or -EBADMSG with the
+ * reason, which has the version of NCCL if known. */
 int ras_read_end(struct ras_read *r, struct ras_reply *ret, struct err *err);
 
 #endif

@@ -40,10 +40,11 @@ void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 /* Sync: records that were appended so far survive a power failure. After an
  * error the next call retries, and an alarm is active until then. */
 void spool_sync(struct spool *sp);
-/* The collector has committed the records up to seq. */
+/* Note that the collector has committed the records of a run up to seq, which
+ * may be deleted. */
 void spool_ack(struct spool *sp, const char *run, uint64_t seq);
-/* No more records of this run follow: delete its file once all are
- * committed. */
+/* Note that no more records of this run follow: its file is deleted once all
+ * are committed. */
 void spool_finish(struct spool *sp, const char *run);
 
 /* Begin again with the first record that is not acknowledged, in every run. */

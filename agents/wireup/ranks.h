@@ -71,10 +71,10 @@ void ranks_close(struct ranks *r); /* NULL is allowed */
 void ranks_end(struct ranks *r);
 /* Send pending reports now; the owner then closes the ranks. */
 void ranks_settle(struct ranks *r);
-/* A child has started, or has exited: see child_ops. */
+/* Note that a child has started, or has exited: see child_ops. */
 void ranks_started(struct ranks *r, int id, pid_t pid);
 void ranks_exited(struct ranks *r, int id, int status, const char *tail);
-/* The rank watch reports that the connection of a rank has ended; bye: 1 if
+/* Note that the connection of a rank to the rank watch has ended; bye: 1 if
  * after "bye". Return 1 if it is one of these ranks, whose end is then reported
  * with its status; 0 if not. */
 int ranks_left(struct ranks *r, int64_t rank, int bye, int ended_itself);

@@ -14,7 +14,8 @@ struct progress;
 struct progress *progress_new(const char *run);
 /* Show the state of the run; run: the answer of GET runs/RUN. */
 void progress_show(struct progress *p, const json_t *run);
-/* The collector does not answer; printed once until it answers again. */
+/* Show that the collector does not answer; printed once until it answers
+ * again. */
 void progress_away(struct progress *p);
 /* Clear the bar and free p, which can be NULL. */
 void progress_free(struct progress *p);

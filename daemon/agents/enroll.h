@@ -36,6 +36,7 @@ int enroll_start(struct enroll *e, struct event_base *base);
  * ownership of ca and root; ca.key NULL: enrolment is disabled. */
 void enroll_set(struct enroll *e, struct pki_authority ca, X509 *root,
     int64_t life_s);
+/* Return 1 if enrolment is enabled, 0 if not. */
 int enroll_is_on(const struct enroll *e);
 /* Write the digest of the root. Return -EPERM if enrolment is disabled. */
 int enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
@@ -78,10 +79,12 @@ struct enroll_munge;
  * during the call. */
 typedef void enroll_munge_cb(struct enroll_ask *ask, uint64_t question,
     struct err *why, void *arg);
-/* users: the users whose credentials are accepted, as in pki.h. */
+/* Start to accept credentials of munge. users: the users whose credentials are
+ * accepted (pki_munge.h). socket: the path of munged's socket; "": its default.
+ */
 struct enroll_munge *enroll_munge_open(struct event_base *base,
     const char *users, const char *socket, enroll_munge_cb *cb, void *arg);
-/* Pending requests get no answer. NULL is allowed. */
+/* Stop; pending requests get no answer. NULL is allowed. */
 void enroll_munge_close(struct enroll_munge *m);
 /* Check the credential in the background; copies ask. Return -EBUSY if too many
  * requests are waiting. */

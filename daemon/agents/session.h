@@ -49,16 +49,19 @@ struct session_limits {
 	size_t queue_bytes_max; /* that may be queued for a peer */
 };
 
+/* Return an empty set of connections, which the caller frees. ops and ctx must
+ * outlive it. */
 struct sessions *sessions_new(struct event_base *base,
     const struct session_limits *limits, const struct session_ops *ops,
     void *ctx);
 void sessions_free(struct sessions *ss); /* NULL is allowed */
-/* Takes ctx. Existing sessions keep the old keys; sessions_verify verifies them
- * against the new context. */
+/* Set the TLS context of new connections; takes tls. Existing sessions keep the
+ * old keys; sessions_verify verifies them against the new context. */
 void sessions_set_tls(struct sessions *ss, SSL_CTX *tls);
-/* Takes ctx, of tls_trust_read; call before sessions_set_tls. It serves peers
- * that request the server name PKI_ENROLL_SNI; each may send one enroll
- * message. NULL: enrolment is disabled. */
+/* Set the TLS context of peers that want to enrol, enroll of struct tls_trust;
+ * takes it; call before sessions_set_tls. It serves peers that request the
+ * server name PKI_ENROLL_SNI; each may send one enroll message. NULL: enrolment
+ * is disabled. */
 void sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll);
 /* Send the answer to an enroll message, which ends the connection: a message
  * (taken), or the reason why if answer is NULL. The peer may have disconnected.
@@ -73,11 +76,12 @@ void sessions_accept(struct sessions *ss, int fd, const char *addr);
 /* Return 1 if all places are taken until a handshake ends: the listener retries
  * after some milliseconds. */
 int sessions_full(struct sessions *ss);
-/* Out of descriptors: close some connections that have no session yet. */
+/* Close some connections that have no session yet, because descriptors are used
+ * up. */
 void sessions_shed(struct sessions *ss);
-/* Call several times a second. Verify some of the certificates that were not
- * verified for an hour, or not since sessions_set_tls; a node with an invalid
- * certificate loses its session. */
+/* Verify some of the certificates that were not verified for an hour, or not
+ * since sessions_set_tls; a node with an invalid certificate loses its session.
+ * Call it several times a second. */
 void sessions_verify(struct sessions *ss, uint64_t now_ns);
 /* Expiry dates of certificates, 0: unknown. */
 struct sessions_expiry {
@@ -86,6 +90,7 @@ struct sessions_expiry {
 	int64_t agent_unix_s; /* the earliest of connected agents */
 	const char *agent;    /* its node, or ""; valid while connected */
 };
+/* Read these dates. */
 void sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret);
 /* Handshakes that failed, since the last quarter of an hour without one,
  * because by this host's clock a certificate has expired or is not yet valid:
@@ -94,9 +99,10 @@ struct sessions_dated {
 	unsigned count;
 	char addr[64]; /* of the last one */
 };
+/* Read these failures. */
 void sessions_dated(const struct sessions *ss, struct sessions_dated *ret);
-/* While held, no message is read from peers that have sent their hello: agents
- * keep their messages. */
+/* Hold (held 1) or release (0) messages: while held, no message is read from
+ * peers that have sent their hello, so agents keep their messages. */
 void sessions_hold(struct sessions *ss, int held);
 /* Log a warning about a peer, once (log_limit.h). */
 void sessions_complain(struct sessions *ss, const char *addr, const char *name,

@@ -27,7 +27,7 @@
 #define SESSION_WHY_CLOSED     "connection closed"
 
 enum step {
-	STEP_SILENT,   /* no whole record yet; no TLS state */
+	STEP_SILENT,   /* no complete TLS record yet; no TLS state */
 	STEP_WAITING,  /* for its turn at a handshake; no TLS state */
 	STEP_STRANGER, /* handshake, then hello */
 	STEP_UP,       /* its hello was accepted */
@@ -47,7 +47,7 @@ struct session {
 	int in_call;         /* ops or parser are on the stack */
 	int dead;            /* to be freed when they are not */
 	struct event *first; /* the first record, then a disconnect */
-	int wants;           /* bytes of the first record to wait for */
+	int wants;           /* bytes of the first TLS record to wait for */
 	int enrols;          /* no certificate; may send enroll only */
 	uint64_t question;   /* its enroll request that is pending; or 0 */
 	struct event *timer; /* limit, later the heartbeat */
@@ -117,7 +117,8 @@ void session_close(struct session *s, const char *why);
 void session_drop(struct session *s, const char *why);
 /* Start the handshake of a connection whose turn it is: takes s->fd. */
 void session_start(struct session *s);
-/* Timer: the time limit of its step, or its heartbeat. */
+/* Called by the timer of a session: the time limit of its step has passed, or a
+ * heartbeat is due. */
 void session_timer_cb(evutil_socket_t fd, short what, void *arg);
 
 /* ---- strangers.c ---- */

@@ -47,36 +47,39 @@ struct api_node {
 	double score;                       /* NAN: unknown */
 	enum verdict verdict;
 };
+/* Return this summary in *ret, and the number of nodes. */
 size_t api_node_list(struct api *api, const struct api_node **ret);
 
-/* Campaigns: [{campaign about class mpi launcher nodes ok error? source
- * every.. next_unix_ns? enabled last_run? last_state?}]. A broken file is
- * listed with ok false and its "file:line: ..." error. */
+/* Return the campaigns: [{campaign about class mpi launcher nodes ok error?
+ * source every.. next_unix_ns? enabled last_run? last_state?}]. A broken file
+ * is listed with ok false and its "file:line: ..." error. */
 json_t *api_campaigns(struct api *api);
 /* Return one campaign, also with its text; NULL: unknown. */
 json_t *api_campaign(struct api *api, const char *name);
-/* Parse only; nothing is stored: {ok, error?, rendered?}. */
+/* Parse the text of a campaign, and store nothing. Return {ok, error?,
+ * rendered?}. */
 json_t *api_campaign_validate(struct api *api, const char *name,
     const char *text);
 
-/* Live and recent runs; older ones are in STORE_RUNS. Each: {run campaign
- * class mpi state cause text nodes head ranks seed created_unix_ns
+/* Return live and recent runs; older ones are in STORE_RUNS. Each: {run
+ * campaign class mpi state cause text nodes head ranks seed created_unix_ns
  * started_unix_ns ended_unix_ns records progress{share phase test
  * remaining_s}? by}. */
 json_t *api_runs(struct api *api, int is_brief);
 json_t *api_run(struct api *api, const char *run); /* NULL: not in memory */
 
-/* Schedule: [{campaign enabled every_s at window next_unix_ns last_run
- * last_state}]. */
+/* Return the schedule: [{campaign enabled every_s at window next_unix_ns
+ * last_run last_state}]. */
 json_t *api_schedule(struct api *api);
 
-/* {bytes node_seconds {limit used reserved total} link_share {limit used}
- * refused}; an absent limit is null. */
+/* Return the budget: {bytes node_seconds {limit used reserved total} link_share
+ * {limit used} refused}; an absent limit is null. */
 json_t *api_budget_json(struct api *api);
-/* {hours, pairs leaves links uplinks {exercised all}, links_missing
- * leaves_missing uplinks_missing}. */
+/* Return the coverage: {hours, pairs leaves links uplinks {exercised all},
+ * links_missing leaves_missing uplinks_missing}. */
 json_t *api_coverage(struct api *api);
-/* Links that measurements cannot distinguish: {hours alike [[{link or uplink},
+/* Return the links that measurements cannot distinguish: {hours alike [[{link
+ * or uplink},
  * ...], ...]}. */
 json_t *api_identifiable(struct api *api);
 
@@ -102,6 +105,7 @@ struct api_always {
 	/* Runs that became missed, overdue or nonstart, by cause. */
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
 };
+/* Read this summary. */
 void api_always(struct api *api, struct api_always *ret);
 /* The name of the baseline that the diagnosis maintains; it cannot be pinned.
  */
@@ -109,22 +113,24 @@ void api_always(struct api *api, struct api_always *ret);
 /* The recent weeks as a baseline's body: {run records}. */
 json_t *api_recent(struct api *api);
 
-/* Verdicts, the worst first: {kind subject verdict what since_unix_ns
- * at_unix_ns text test class effect rounds ...}; all: those of normal nodes
- * too. */
+/* Return the verdicts, the worst first: {kind subject verdict what
+ * since_unix_ns at_unix_ns text test class effect rounds ...}; all: those of
+ * normal nodes too. */
 json_t *api_verdicts(struct api *api, int all);
-/* Nodes and leaves without a case that are measured again because of a large
- * effect: [{kind subject text}]. */
+/* Return nodes and leaves without a case that are measured again because of a
+ * large effect: [{kind subject text}]. */
 json_t *api_suspects(struct api *api);
-/* As in diagnosis.h: ports with more errors than usual; all ports of a node,
- * NULL: unknown node; classes of nodes and the worst ports. */
+/* Return, as diagnosis.h describes them: ports with more errors than usual; all
+ * ports of a node, or NULL for an unknown node; classes of nodes and the worst
+ * ports. */
 json_t *api_links(struct api *api);
 json_t *api_node_links(struct api *api, const char *node);
 json_t *api_link_health(struct api *api);
-/* Settings of nodes that differ from those of most nodes of their kind, as
- * differences.h; a new reference. */
+/* Return the settings of nodes that differ from those of most nodes of their
+ * kind, as differences_end does: a new reference. */
 json_t *api_differences(struct api *api);
-/* Today's throughput of nodes and leaves as a share of their peers'. */
+/* Return today's throughput of nodes and leaves as a share of the throughput of
+ * their peers, as diagnosis_shares does. */
 json_t *api_shares(struct api *api);
 /* Open incidents; kind: "node", "leaf", "spine" or "fleet". */
 struct api_incident {
@@ -132,18 +138,20 @@ struct api_incident {
 	enum what what;
 	enum verdict verdict;
 };
+/* Write up to cap open incidents to ret. Return their number. */
 size_t api_incidents(struct api *api, struct api_incident *ret, size_t cap);
-/* The cluster's name, or ""; and its summary for other clusters: {cluster
- * collector url page version at_unix_ns nodes reporting lost verdicts{ok warn
- * bad unknown} incidents}. */
+/* Return the name of the cluster, or ""; and its summary for other clusters:
+ * {cluster collector url page version at_unix_ns nodes reporting lost
+ * verdicts{ok warn bad unknown} incidents}. */
 const char *api_cluster_name(struct api *api);
 json_t *api_cluster(struct api *api);
+/* Count the nodes by verdict. */
 void api_verdict_counts(struct api *api, size_t ret[VERDICT_MAX]);
-/* The combined z from which the judge considers a node an outlier; NAN: not
- * known. */
+/* Return the combined z from which the judge considers a node an outlier; NAN:
+ * unknown. */
 double api_outlier_threshold(struct api *api);
 /* Expiry dates of certificates: the earliest of tls.ca, the collector's, and
- * the earliest of connected agents. Return how many are known. */
+ * the earliest of connected agents. */
 #define API_EXPIRIES      3
 #define API_EXPIRY_SOON_S (30 * 86400)
 struct api_expiry {
@@ -151,8 +159,9 @@ struct api_expiry {
 	const char *node; /* of the agent; "" */
 	int64_t end_unix_s;
 };
+/* Write the known ones to ret. Return their number. */
 size_t api_expiries(struct api *api, struct api_expiry ret[API_EXPIRIES]);
-/* The series of numbers of records. */
+/* Return the series of numbers of records (series.h), and the sinks. */
 const struct series *api_series(struct api *api);
 struct events *api_events(struct api *api); /* NULL: no sinks */
 
@@ -162,7 +171,9 @@ int api_has_jobs(struct api *api);
 #define API_OWNER_BYTES 260
 void api_job_owner(struct api *api, const char *user,
     char ret[API_OWNER_BYTES]);
-/* jobs_ras_json, jobs_ras_list and jobs_ras_counts. */
+/* Return the state that NCCL's RAS interface reports for one job and for all
+ * jobs, and count the jobs by finding, as jobs_ras_json, jobs_ras_list and
+ * jobs_ras_counts do. */
 json_t *api_job_ras(struct api *api, const json_t *job);
 json_t *api_jobs_ras(struct api *api);
 void api_jobs_ras_counts(struct api *api, size_t ret[JOB_FINDING_MAX]);
@@ -174,6 +185,7 @@ struct api_run_count {
 	uint64_t count;
 	double last_success_unix_s; /* 0: never */
 };
+/* Return these counters in *ret, and their number. */
 size_t api_run_counts(struct api *api, const struct api_run_count **ret);
 
 #endif

@@ -52,6 +52,7 @@ struct api {
  * each other are counted together. */
 #define API_NEWS_NS (3600 * CLK_NS_PER_S)
 
+/* Return the api, which the caller frees. parts is copied. */
 struct api *api_new(const struct api_parts *parts);
 void api_free(struct api *api); /* NULL is allowed */
 /* Callback for collector_set_changed; arg: the api. */

@@ -162,9 +162,10 @@ void roster_heartbeat(struct roster *r, struct node *n, const json_t *msg);
 /* Count a heartbeat. Return 1 if they arrive at more than twice the agreed
  * rate. */
 int roster_beats_too_often(struct node *n, uint64_t now_ns);
-/* A message of any type was received. */
+/* Note that a message of any type was received from a node. */
 void roster_alive(struct roster *r, struct node *n, uint64_t now_ns);
-/* Its session ended; the node becomes lost unless it reconnects in time. */
+/* Note that the session of a node ended. The node becomes lost unless it
+ * reconnects in time. */
 void roster_gone(struct roster *r, struct node *n, const char *why);
 /* Limit of heartbeats of all agents together. With more nodes, new sessions get
  * a longer interval. */

@@ -17,9 +17,10 @@
 
 struct topo;
 
-/* path "": no file. prefix_bits: of IPv4 addresses; for IPv6 four times as
- * many, at most 64; 0: one leaf for all. Return -EINVAL or -errno with
- * "file:line: ..." in err. */
+/* Load the topology file at path; "": no file. prefix_bits: bits of an IPv4
+ * address by which nodes that the file lacks are grouped; for IPv6 four times
+ * as many, at most 64; 0: one leaf for all. Return 0 and the topology, which
+ * the caller frees; or -EINVAL or -errno with "file:line: ..." in err. */
 int topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
     struct err *err);
 void topo_free(struct topo *t); /* NULL is allowed */

@@ -78,7 +78,8 @@ struct diagnosis_ops {
 	void (*changed)(void *ctx, const struct diagnosis_verdict *v);
 };
 
-/* roster and store must outlive the diagnosis. */
+/* Return a diagnosis without data, which the caller frees. roster and store
+ * must outlive it. */
 struct diagnosis *diagnosis_new(struct roster *roster, struct store *store,
     const struct diagnosis_options *o, const struct diagnosis_ops *ops,
     void *ctx);
@@ -86,7 +87,8 @@ void diagnosis_free(struct diagnosis *d); /* NULL is allowed */
 /* Take over cases that an earlier collector left open, as answered by
  * STORE_VERDICTS. */
 void diagnosis_load(struct diagnosis *d, const json_t *verdicts);
-/* Nodes may have moved to other leaves: cases of leaves without nodes end. */
+/* Update the leaves after nodes may have moved: end cases of leaves without
+ * nodes. */
 void diagnosis_leaves_changed(struct diagnosis *d);
 
 /* Load the answer of STORE_HEARD. A node that an earlier collector measured
@@ -137,7 +139,7 @@ int diagnosis_avoid(const struct diagnosis *d, const struct node *n,
 /* Process a counters message of a node. */
 void diagnosis_counters(struct diagnosis *d, const char *run,
     const struct node *n, const struct nic_counters *most);
-/* A run got its nodes. */
+/* Note that a run got its nodes. */
 void diagnosis_run_begun(struct diagnosis *d, const char *run);
 /* The end of a run. */
 struct diagnosis_end {
@@ -146,17 +148,18 @@ struct diagnosis_end {
 	enum cause cause;
 	int measures_all; /* its canaries use all of its nodes */
 };
-/* A run that had this node has ended; call before diagnosis_run_over. After two
- * consecutive runs of a canary campaign that should have measured the node and
- * did not, it becomes unknown. */
+/* Note that a run that had this node has ended; call before diagnosis_run_over.
+ * After two consecutive runs of a canary campaign that should have measured the
+ * node and did not, it becomes unknown. */
 void diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
     const struct node *n);
+/* Note that a run has ended. */
 void diagnosis_run_over(struct diagnosis *d, const char *run);
 /* Discard the state of a node, which is unknown until it is measured again, and
  * end its case with this text. */
 void diagnosis_withdraw(struct diagnosis *d, const struct node *n,
     const char *text);
-/* Call about once a second. */
+/* Do the periodic work; call it about once a second. */
 void diagnosis_tick(struct diagnosis *d);
 
 /* Return {kind subject verdict what since_unix_ns at_unix_ns text test class
@@ -183,6 +186,7 @@ json_t *diagnosis_link_health(const struct diagnosis *d);
  * share spread rounds}] leaves [{leaf share spread rounds}]}; spread: of the
  * share's logarithm; rounds 0: unknown. */
 json_t *diagnosis_shares(const struct diagnosis *d);
+/* Return the verdict of a node. */
 enum verdict diagnosis_of_node(const struct diagnosis *d, const struct node *n);
 /* Write why a node is unknown, as a text that begins with its name. */
 void diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
@@ -218,8 +222,10 @@ struct diagnosis_open {
 	enum verdict verdict;
 	const char *text; /* valid as long as the incident */
 };
+/* Write up to cap open cases to ret. Return their number. */
 size_t diagnosis_open_cases(const struct diagnosis *d,
     struct diagnosis_open *ret, size_t cap);
+/* Count the nodes by verdict, without those in maintenance. */
 void diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX]);
 
 #endif

@@ -29,8 +29,8 @@ struct events_sink {
 	char error[200];         /* "" if the last attempt succeeded */
 };
 
-/* *ret is NULL if the configuration has no sinks. err names the invalid option,
- * or the missing plugin. */
+/* Open the sinks of a configuration; *ret is NULL if it has none. Return 0, or
+ * -errno with the invalid option or the missing plugin in err. */
 int events_open(const struct conf *c, struct store *st, struct events **ret,
     struct err *err);
 /* The functions below allow e NULL. */

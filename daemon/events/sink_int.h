@@ -19,7 +19,8 @@ struct sink_start {
 	struct sink_options options;
 };
 
-/* Texts of start outlive the sink. */
+/* Open a sink and start its thread. The texts of start must outlive it. Return
+ * 0, or -errno with err. */
 int sink_open(const struct sink_start *start, struct sink **ret,
     struct err *err);
 /* Return 1 if the sink accepts another page. */
@@ -31,8 +32,9 @@ void sink_give_unstored(struct sink *s, json_t *row);
 /* Return the id of the last row that was sent, or of sink_position_set. */
 int64_t sink_position(struct sink *s);
 void sink_position_set(struct sink *s, int64_t id);
+/* Read the state of the sink. */
 void sink_look(struct sink *s, struct events_sink *ret);
-/* Return its last position. */
+/* End the thread and free the sink. Return its last position. */
 int64_t sink_close(struct sink *s);
 
 #endif

@@ -67,6 +67,8 @@ struct http_conns_ops {
 	    void *arg);
 };
 
+/* Return a set of connections, at most max, which the caller frees. ops and arg
+ * must outlive it. */
 struct http_conns *http_conns_new(struct event_base *base, int max,
     const struct http_conns_ops *ops, void *arg);
 void http_conns_free(struct http_conns *cs); /* NULL is allowed */
@@ -145,6 +147,7 @@ http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
     http_get_baseline, http_get_verdicts;
 /* http_jobs.c: jobs, restricted to permitted users */
 enum http_jobs { HTTP_JOBS_NONE, HTTP_JOBS_OWN, HTTP_JOBS_ALL };
+/* Return which jobs the client of a request may read: none, its own, or all. */
 enum http_jobs http_jobs_seen(const struct http *h,
     const struct http_request *req);
 http_handler http_get_jobs, http_get_job, http_get_worst, http_get_costs,

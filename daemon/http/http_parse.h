@@ -42,7 +42,7 @@ struct http_head {
  */
 long http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
     int *ret_status, const char **ret_why);
-/* Value of a query parameter, or NULL. */
+/* Return the value of a query parameter, or NULL. */
 const char *http_param(const struct http_head *head, const char *name);
 /* Decode %XX (and '+' as blank in a query) in place. -EINVAL for a bad escape
  * or a NUL. */

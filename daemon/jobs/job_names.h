@@ -11,6 +11,7 @@
 
 struct job_names;
 
+/* Return an empty table, which the caller frees. */
 struct job_names *job_names_new(void);
 void job_names_free(struct job_names *n);
 

@@ -26,7 +26,8 @@ struct job_ras_options {
 };
 
 struct job_ras;
-/* What o points to outlives it. */
+/* Return an empty table of jobs, which the caller frees. What o points to must
+ * outlive it. */
 struct job_ras *job_ras_new(const struct job_ras_options *o);
 void job_ras_free(struct job_ras *jr); /* NULL is allowed */
 /* Process an agent's report, an element of "ras" of its heartbeat. key: names

@@ -73,8 +73,9 @@ struct jobs_health {
 
 struct jobs;
 
-/* With JOBS_OFF *ret is NULL. Return -errno if the key cannot be read or
- * created. What o points to outlives it. */
+/* Open the jobs of a batch system; with JOBS_OFF *ret is NULL. Return 0, or
+ * -errno with err if the key of pseudonyms cannot be read or created. What o
+ * points to must outlive *ret. */
 int jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err);
 void jobs_free(struct jobs *js); /* NULL is allowed, here and below */
 /* Load jobs of the last hours, running and ended, from the answer of
@@ -104,8 +105,8 @@ void jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns);
 void jobs_in_band(struct jobs *js, const char *node, const json_t *list);
 /* Process an agent's reports on communicators; only running jobs count. */
 void jobs_ras(struct jobs *js, const struct node *n, const json_t *list);
-/* job_ras_json of a body of the store, and job_ras_list and job_ras_counts of
- * all; NULL and zeros where js is NULL. */
+/* Return job_ras_json for a job's body of the store, and job_ras_list and
+ * job_ras_counts of all jobs; NULL and zeros if js is NULL. */
 json_t *jobs_ras_json(const struct jobs *js, const json_t *job);
 json_t *jobs_ras_list(const struct jobs *js);
 void jobs_ras_counts(const struct jobs *js, size_t ret[JOB_FINDING_MAX]);

@@ -19,6 +19,7 @@
 
 struct coverage;
 
+/* Return an empty coverage, which the caller frees. */
 struct coverage *coverage_new(void);
 void coverage_free(struct coverage *c); /* NULL is allowed */
 
@@ -44,7 +45,8 @@ struct coverage_met {
 	size_t one;      /* one of them */
 	int inside;      /* of a node: one is on its own leaf */
 };
-/* ret_nodes: by node; ret_leaves: by leaf, for all numbers of leaf_of. */
+/* Write the partners of each node and each leaf. ret_nodes: by node;
+ * ret_leaves: by leaf, for all numbers of leaf_of. */
 void coverage_met(const struct coverage *c, uint64_t hour,
     const uint32_t *leaf_of, size_t nodes, struct coverage_met *ret_nodes,
     struct coverage_met *ret_leaves);

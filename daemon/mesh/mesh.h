@@ -3,7 +3,9 @@
  * mesh.h - the collector's part of the mesh canary: epochs, keys, pairs of
  * nodes, and records.
  *
- * Epochs are aligned to the wall clock, so they increase over restarts. A node
+ * An epoch is one interval of the mesh (mesh.interval), at the end of which the
+ * agents report. Its number is from the wall clock, so that it increases over
+ * restarts. A node
  * gets a key at its hello and answers echoes from then on. From the next epoch
  * on it is a target and sends echoes. Orders of an epoch are sent in slices.
  */
@@ -55,15 +57,15 @@ struct mesh_ops {
 	    uint64_t until_unix_ns);
 };
 
-/* roster, store and o's text outlive it. Return -EINVAL with err if net is
- * malformed. */
+/* Create the mesh. roster, store and o's text must outlive it. Return 0 and the
+ * mesh, which the caller frees; or -EINVAL with err if net is malformed. */
 int mesh_new(struct roster *roster, struct store *store,
     const struct mesh_options *o, const struct mesh_ops *ops, void *ctx,
     struct mesh **ret, struct err *err);
 void mesh_free(struct mesh *m); /* NULL is allowed */
 /* Return -EINVAL with err unless text is a network or "". */
 int mesh_net_check(const char *text, struct err *err);
-/* The node's welcome was sent. */
+/* Note that the welcome of a node was sent, so that it accepts orders. */
 void mesh_greeted(struct mesh *m, struct node *n);
 /* Process a mesh-ready or mesh-report message. Return -EPROTO with err for
  * contents that no correct agent sends. */

@@ -47,7 +47,8 @@ struct mesh_rings {
 	void *arg;
 };
 
-/* aims: count of them, all zero. */
+/* Draw the targets of each node in one class, at most this many. aims: one for
+ * each site, all zero. */
 void mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
     size_t targets, struct mesh_aims *aims);
 

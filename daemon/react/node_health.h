@@ -26,15 +26,16 @@ struct roster;
 typedef int node_health_send_fn(void *ctx, struct node *n, enum wire_type type,
     json_t *msg);
 
-/* roster and react outlive it. */
+/* Return the reporter of verdicts, which the caller frees. roster and react
+ * must outlive it. */
 struct node_health *node_health_new(struct roster *roster, struct react *react,
     node_health_send_fn *send, void *ctx);
 void node_health_free(struct node_health *h); /* NULL is allowed */
-/* The verdict on a node has changed; text: its fault, or "". */
+/* Set the verdict on a node after a change; text: its fault, or "". */
 void node_health_set(struct node_health *h, const struct node *n,
     enum verdict verdict, const char *text);
-/* A node has a new session: its agent gets the verdict at the next tick, after
- * the diagnosis has seen that the node is back. */
+/* Note that a node has a new session: its agent gets the verdict at the next
+ * tick, after the diagnosis has seen that the node is back. */
 void node_health_greeted(struct node_health *h, const struct node *n);
 /* Send verdicts that are due; call it about once a second. */
 void node_health_tick(struct node_health *h);

@@ -47,7 +47,8 @@ struct react;
 struct roster;
 struct store;
 
-/* o's text and store outlive it. */
+/* Return the reactions, which the caller frees. o's text and store must outlive
+ * them. */
 struct react *react_new(struct event_base *base, struct store *store,
     const struct react_options *o);
 void react_free(struct react *r); /* NULL is allowed */
@@ -55,11 +56,13 @@ void react_free(struct react *r); /* NULL is allowed */
 void react_roster_set(struct react *r, const struct roster *roster);
 /* Load actions that were not undone from the answer of STORE_SETTINGS. */
 void react_load(struct react *r, const json_t *settings);
-/* The verdict of a node has become bad, with its text, or ok. Callers do not
- * report warn and unknown, which change nothing. */
+/* Start or undo the action for a node whose verdict has become bad (react_bad,
+ * with its text) or ok (react_well). Callers do not report warn and unknown,
+ * which change nothing. */
 void react_bad(struct react *r, const char *node, const char *text);
 void react_well(struct react *r, const char *node);
-/* Call periodically; nodes: the number of nodes in the cluster. */
+/* Start actions that are due; call it periodically. nodes: the number of nodes
+ * in the cluster. */
 void react_tick(struct react *r, size_t nodes);
 
 #endif

@@ -52,7 +52,7 @@ struct react {
 	char slurm_node[256];           /* Slurm's name of the node of r->now */
 };
 
-/* The action of r->now has ended with this result; text: the reason. */
+/* End the action of r->now with this result; text: the reason. */
 void react_finish(struct react *r, enum react_result result, const char *text);
 /* Set the child of r->now; NULL: spawning failed, with errno. */
 void react_spawned(struct react *r, struct spawned *child);

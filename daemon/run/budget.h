@@ -45,6 +45,8 @@ struct budget_use {
 	uint64_t refused; /* runs that were missed for lack of budget */
 };
 
+/* Return a budget with nothing used, which the caller frees. limits is copied.
+ */
 struct budget *budget_new(const struct budget_limits *limits);
 void budget_free(struct budget *b); /* NULL is allowed */
 const struct budget_limits *budget_limits(const struct budget *b);

@@ -18,17 +18,17 @@ struct run;
  * that the campaign requires. If it does not report devices, the run itself
  * checks. */
 int fabric_lacks(const struct conf *c, const struct node *n, struct err *err);
-/* carried: the devices that carried the run's bytes, of its begin record. Note
- * the nodes that have an active device of a fabric although TCP carried the
- * bytes and the campaign did not require TCP. ret_text: "" or "measured over
- * tcp although mlx5_0 of n1 is up". */
+/* Note the nodes that have an active device of a fabric although TCP carried
+ * the bytes of the run and the campaign did not require TCP. carried: the
+ * devices that carried the bytes, of the begin record. ret_text: "" or
+ * "measured over tcp although mlx5_0 of n1 is up". */
 void fabric_unused_note(struct run *r, const json_t *carried, char *ret_text,
     size_t cap_bytes);
-/* If rails of the campaign take turns: set mpi.devices to the rail of this run
- * and remove mpi.rails, which nothing else uses. */
+/* Set mpi.devices to the rail of this run and remove mpi.rails, which nothing
+ * else uses, if the rails of the campaign take turns. */
 void fabric_turn(struct run *r);
-/* The run did not start because of time, not of nodes: use the same rail for
- * the next run. */
+/* Use the rail of this run for the next run, because this one did not start in
+ * time. */
 void fabric_turn_back(struct run *r);
 
 #endif

@@ -28,8 +28,8 @@ void hold_node(struct run *r, struct node *n);
 void hold_let_go(struct run *r, struct node *n);
 /* Release all nodes of r; nothing to do while r waits for admission. */
 void hold_release(struct run *r);
-/* After a restart of the collector: r gets the nodes of these names, an array
- * of strings, and holds them. Names that the roster lacks are skipped. */
+/* Give r the nodes of these names, an array of strings, after a restart of the
+ * collector; r holds them. Names that the roster lacks are skipped. */
 void hold_restore(struct run *r, const json_t *names);
 /* Add the counters of the NICs of node number index of r, at a border of a
  * phase. */

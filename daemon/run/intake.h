@@ -24,8 +24,8 @@ int intake_records(struct runs *rs, struct node *n, const json_t *msg,
 int intake_progress(struct run *r, const json_t *msg);
 /* Store the counters of a node at a border of a phase. Return 0. */
 int intake_counters(struct run *r, struct node *n, const json_t *msg);
-/* After a restart of the collector: finish the run if its end record is in the
- * store. */
+/* Finish the run if its end record is in the store; call it after a restart of
+ * the collector. */
 void intake_resume(struct run *r);
 /* Call it several times a second. When the store works again after a failure,
  * agents that hold unacknowledged records have to reconnect. */

@@ -16,13 +16,13 @@ struct run;
 
 /* Process a rank-lost message of a node: a rank died, or is stuck. Return 0. */
 int outcome_rank_lost(struct run *r, struct node *n, const json_t *msg);
-/* The launcher has exited with this status; tail: the end of its output. The
- * status does not decide about success. */
+/* Note that the launcher has exited with this status; tail: the end of its
+ * output. The status does not decide about success. */
 void outcome_launcher_exited(struct run *r, int64_t status, const char *tail);
 /* Decide about runs with signs of failure or beyond their deadline; call it
  * several times a second. */
 void outcome_tick(struct run *r);
-/* The end record of the run is committed: finish the run with its status. */
+/* Finish the run with the status of its end record, which is committed. */
 void outcome_end(struct run *r, const json_t *record);
 
 #endif

@@ -73,6 +73,8 @@ struct runs_ops {
 	    const json_t *nics);
 };
 
+/* Return an empty set of runs, which the caller frees. All arguments must
+ * outlive it. */
 struct runs *runs_new(struct roster *roster, struct store *store,
     const struct runs_ops *ops, void *ctx);
 /* Limits of the records that a head may send for a run; 0: no limit. */
@@ -91,7 +93,8 @@ void runs_set_slurm(struct runs *rs, struct slurm *slurm);
  * if not; -EAGAIN while the query is pending. */
 int runs_may_have(struct runs *rs, const char *class, const char *launcher,
     const json_t *slurm, const struct node *n);
-/* Live runs continue: the next collector resumes them. */
+/* Free the runs of this process. Live runs continue on their nodes: the next
+ * collector resumes them. */
 void runs_free(struct runs *rs); /* NULL is allowed */
 
 /* Why a run was ordered. */
@@ -124,18 +127,18 @@ int runs_cancel(struct runs *rs, const char *run, const char *by,
     struct err *err);
 /* Cancel all live runs. Return their number. */
 size_t runs_stop_all(struct runs *rs, const char *by);
-/* Call several times a second. */
+/* Advance all live runs; call it several times a second. */
 void runs_tick(struct runs *rs);
 
 /* Handle a message of an agent; lines: of its records, or NULL. -EPROTO with
  * why: no correct agent sends it. */
 int runs_message(struct runs *rs, struct node *n, enum wire_type type,
     const json_t *msg, const struct strict_lines *lines, struct err *err);
-/* n has a new session; runs: ids of runs that are active there. */
+/* Process a new session of node n; runs: ids of runs that are active there. */
 void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
 /* Return those of runs that continue, for the welcome message. */
 json_t *runs_keep(struct runs *rs, const struct node *n, const json_t *runs);
-/* A node was lost: its live runs get a sign of failure. */
+/* Note that a node was lost: its live runs get a sign of failure. */
 void runs_lost(struct runs *rs, struct node *n);
 
 /* Resume the runs in the answer of STORE_LIVE_RUNS; call it once, before agents
@@ -170,10 +173,12 @@ struct run_facts {
 	const char *devices;   /* that it requires; "": none */
 	const json_t *carried; /* those that carried its bytes; NULL: unknown */
 };
+/* Return these facts of a run. */
 struct run_facts run_facts(const struct run *r);
 /* Return the options of its section [slurm], by key: a new reference; NULL: no
  * such section, or another launcher. */
 json_t *run_slurm(const struct run *r);
+/* Return the number of nodes of a run, and node i of them. */
 size_t run_node_count(const struct run *r);
 struct node *run_node_at(const struct run *r, size_t i);
 

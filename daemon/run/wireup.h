@@ -28,7 +28,7 @@ int wireup_fence(struct run *r, struct node *n, const json_t *msg,
     struct err *err);
 int wireup_modex(struct run *r, struct node *n, const json_t *msg,
     struct err *err);
-/* The node has reconnected: repeat requests that it may have missed. */
+/* Repeat the requests that a node may have missed, after it has reconnected. */
 void wireup_hello(struct run *r, const struct node *n);
 /* Write the state: "24 of 24 ranks started, 20 of 24 connected; waiting for
  * n7". */

@@ -20,13 +20,14 @@ struct scheduler;
 struct runs;
 struct store;
 
+/* Return a scheduler, which the caller frees. All arguments must outlive it. */
 struct scheduler *scheduler_new(struct campaigns *campaigns, struct runs *runs,
     struct store *store);
 void scheduler_free(struct scheduler *a); /* NULL is allowed */
 /* Load the settings from the answer of STORE_SETTINGS. */
 void scheduler_load(struct scheduler *a, const json_t *settings);
-/* On a standby, after scheduler_load: show the starts that the active collector
- * has planned. */
+/* Show the starts that the active collector has planned; for a standby, after
+ * scheduler_load. */
 void scheduler_mirror(struct scheduler *a);
 /* Start campaigns that are due; call it about once a second. */
 void scheduler_tick(struct scheduler *a, uint64_t now_unix_ns);

@@ -74,6 +74,7 @@ extern const struct series_row series_rows[]; /* ends with a NULL family */
 struct series;
 struct store;
 
+/* Return empty series, which the caller frees. */
 struct series *series_new(void);
 void series_free(struct series *s); /* NULL is allowed */
 /* Add a numbered record once, of a run of a campaign of that class. line: as

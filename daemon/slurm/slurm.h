@@ -55,7 +55,8 @@ enum slurm_node {
 
 struct slurm;
 
-/* o's text outlives it. */
+/* Return an empty table of states, which the caller frees. o's text must
+ * outlive it. */
 struct slurm *slurm_new(struct event_base *base, const struct slurm_options *o);
 void slurm_free(struct slurm *s); /* NULL is allowed */
 /* Return 1 if all exclusive runs need idle nodes (option idle), 0 if not. */

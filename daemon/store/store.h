@@ -57,7 +57,7 @@ struct store_health {
 	uint64_t rows_total; /* committed since start */
 	uint64_t errors_total;
 	double write_s_max; /* longest commit of the last one to two minutes */
-	int leads;          /* store_leads */
+	int leads;          /* 1: store_leads returns 1 */
 };
 
 /* Return 0; -EINVAL for a network file system; -EBUSY for a second collector,
@@ -86,7 +86,8 @@ int store_is_standby(const struct store *st);
 /* Return 1 as long as no other collector can be active. Orders and reactions,
  * which affect other programs, are executed only then. Threads: any. */
 int store_leads(const struct store *st);
-/* The active collector, if it is not this one, as far as known. */
+/* Return the name of the active collector, if it is not this one, as far as
+ * known; and set it. */
 const char *store_leader(const struct store *st);
 void store_set_leader(struct store *st, const char *who);
 /* Number that increases with each failover; 1 for a database with only one
@@ -100,7 +101,7 @@ typedef void store_cb(int status, json_t *result, void *arg);
 
 /* The following calls do not take ownership of their arguments; cb can be
  * NULL. */
-/* record: a complete numbered record. A record that is already stored is not an
+/* Write a complete numbered record. A record that is already stored is not an
  * error, so agents may send it again. It is shared with the writer: do not
  * change it after this call. line: the text as it arrived, which is stored and
  * must stay valid until the callback. If line is NULL or has no text, the text
@@ -114,7 +115,7 @@ struct store_event {
 	const char *kind, *subject, *text;
 	const json_t *body; /* an object, for programs, or NULL */
 };
-/* run: {run campaign class mpi state cause text nodes head ranks seed
+/* Write a run: {run campaign class mpi state cause text nodes head ranks seed
  * created_unix_ns started_unix_ns ended_unix_ns campaign_text by}; replaces
  * the row. event: NULL for none. */
 void store_put_run(struct store *st, const json_t *run,
@@ -122,8 +123,8 @@ void store_put_run(struct store *st, const json_t *run,
 /* Write the counters of a node's NICs at a border of a phase of a run. */
 void store_put_counters(struct store *st, const char *run, const char *node,
     int64_t border, int64_t at_unix_ns, const json_t *nics);
-/* node: {node state software first_seen.. last_seen_unix_ns ...}; state is
- * required. Replaces the row. */
+/* Write a node: {node state software first_seen.. last_seen_unix_ns ...}; state
+ * is required. Replaces the row. */
 void store_put_node(struct store *st, const json_t *node);
 /* Write a node's inventory. STORE_NODES returns it as member "inventory" of the
  * node. */
@@ -136,22 +137,23 @@ void store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text);
 void store_tell(struct store *st, const struct store_event *event, store_cb *cb,
     void *arg);
-/* verdict: {kind subject verdict ...}; each call adds a row, the newest row of
- * a (kind, subject) is the current verdict. */
+/* Write a verdict: {kind subject verdict ...}; each call adds a row, the newest
+ * row of a (kind, subject) is the current verdict. */
 void store_put_verdict(struct store *st, const json_t *verdict,
     const struct store_event *event);
 /* Write or replace a baseline; body NULL deletes it. */
 void store_put_baseline(struct store *st, const char *name, const json_t *body);
-/* job: {job whole start_unix_ns name end_unix_ns? ...}; replaces the row of
- * that job and start. */
+/* Write a job of the batch system: {job whole start_unix_ns name end_unix_ns?
+ * ...}; replaces the row of that job and start. */
 void store_put_batch_job(struct store *st, const json_t *job);
-/* row: {job whole start_unix_ns node rows}; replaces the row of this job, start
- * and node. */
+/* Write measurements that a job made itself: {job whole start_unix_ns node
+ * rows}; replaces the row of this job, start and node. */
 void store_put_in_band(struct store *st, const json_t *row);
-/* occasion: {job at_unix_ns test name ...}. */
+/* Write a comparison of a job's step (job_ledger.h): {job at_unix_ns test name
+ * ...}. */
 void store_put_occasion(struct store *st, const json_t *occasion);
-/* shares: {at_unix_ns known slow}: throughput of nodes and leaves, valid from
- * that time on. */
+/* Write the throughput of nodes and leaves, {at_unix_ns known slow}, which is
+ * valid from that time on. */
 void store_put_shares(struct store *st, const json_t *shares);
 /* Write the text of the topology file, "" without a file. A row is added if it
  * differs from the newest row. */

@@ -39,11 +39,12 @@ store_read store_read_check;
 /* store_ask_data.c */
 store_read store_read_records, store_read_acks, store_read_heard;
 
-/* For the files above. -EINVAL if run is not a string, -ENOENT if it is not
- * stored. */
+/* Return in *ret_id the id of a run, for the files above. Return 0; -EINVAL if
+ * run is not a string; -ENOENT if it is not stored. */
 int store_read_run_id(struct sql *db, const json_t *run, int64_t *ret_id);
 json_t *store_read_json(struct sql_stmt *q, int column); /* parsed, or null */
-/* Integer argument, fallback if it is missing, limited to lo..hi. */
+/* Return an integer argument, or fallback if it is missing, limited to lo..hi.
+ */
 int64_t store_read_arg(const json_t *args, const char *key, int64_t fallback,
     int64_t lo, int64_t hi);
 /* Step q to its end, call one() for each row, and finalize q. 0 or -errno. one:

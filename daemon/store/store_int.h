@@ -88,6 +88,7 @@ void store_done_post(struct store_done *d, struct store_jobs *jobs);
 
 /* The writer thread. */
 struct store_writer;
+/* Start the writer. Return 0, or -errno after logging the reason. */
 int store_writer_start(const struct store_options *o, struct store_done *done,
     struct store_writer **ret);
 /* Add a write. Takes job, except with -EAGAIN: the queue is full and the job
@@ -106,15 +107,18 @@ uint64_t store_writer_leads_until(struct store_writer *w, uint64_t *ret_term);
 
 /* A reader thread with a separate connection. */
 struct store_reader;
+/* Start a reader; a request takes at most limit_ns. Return 0, or -errno after
+ * logging the reason. */
 int store_reader_start(const struct store_options *o, uint64_t limit_ns,
     struct store_done *done, struct store_reader **ret);
 /* Add a request; takes job. Return 0, or -EAGAIN if the queue is full and the
  * job stays the caller's. */
 int store_reader_add(struct store_reader *r, struct store_job *job);
-/* The owner's waiting requests end with -ECANCELED; its request in progress is
- * interrupted. */
+/* Abandon the requests of an owner: waiting ones end with -ECANCELED, the one
+ * in progress is interrupted. */
 void store_reader_abandon(struct store_reader *r, const void *owner);
-/* Requests that are still queued are passed to done with -ECANCELED. */
+/* End the thread. Requests that are still queued are passed to done with
+ * -ECANCELED. */
 void store_reader_stop(struct store_reader *r);
 
 #endif

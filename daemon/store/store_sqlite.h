@@ -32,10 +32,10 @@ void sqlite_shut(struct sqlite *s); /* NULL is allowed */
 int sqlite_exec(sqlite3 *db, const char *sql);
 /* Return the first column of the first row, or fallback without rows. */
 int64_t sqlite_int(sqlite3 *db, const char *sql, int64_t fallback);
-/* See set_deadline in store_sql.h. */
+/* Implement set_deadline of store_sql.h. */
 void sqlite_set_deadline(sqlite3 *db, const uint64_t *deadline_ns);
 
-/* store_file.c */
+/* store_file.c: implement prepare and backup of store_sql.h. */
 int sqlite_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err);
 int sqlite_backup(struct sql *db, const char *path,

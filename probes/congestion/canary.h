@@ -2,8 +2,9 @@
 /*
  * canary.h - the operations whose time shows the state of the network, one row
  * per test of schema/names_probe.h. On the host an operation is exactly the MPI
- * calls of the paper (GPCNeT, section 3.1) on the slice communicator. Clocks,
- * rounds and agreement are elsewhere and are not part of its time.
+ * calls of the paper (GPCNeT, section 3.1) on the communicator of a slice: the
+ * ranks with the same number on their nodes (job/world.h). Clocks, rounds and
+ * agreement are elsewhere and are not part of its time.
  *
  * Order of calls: open (collective over the slice), any number of once and
  * check, close (collective).

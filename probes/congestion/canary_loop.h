@@ -72,7 +72,8 @@ struct canary_loop {
 	struct canary_loop_test *tests; /* settings->test_count tests */
 	uint64_t started_ns;
 	uint64_t told_ns; /* time of the last progress record */
-	/* Number of the visit among all visits to all phases. */
+	/* Number of the current visit among all visits to all phases, from
+	 * 0. */
 	int stretch;
 };
 

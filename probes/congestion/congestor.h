@@ -2,10 +2,10 @@
 /*
  * congestor.h - congestors: warm up, load the network, stop on request.
  *
- * The ranks of a slice work in batches of operations. They agree, one batch
- * behind, whether to continue: all stop after the same batch, and the agreement
- * never delays the traffic. A batch takes a few milliseconds under load, so a
- * stop takes a few times that.
+ * The ranks of a slice (job/world.h) work in batches of operations. They agree,
+ * one batch behind, whether to continue: all stop after the same batch, and the
+ * agreement never delays the traffic. A batch takes a few milliseconds under
+ * load, so a stop takes a few times that.
  */
 #ifndef PROBES_CONGESTION_CONGESTOR_H
 #define PROBES_CONGESTION_CONGESTOR_H
@@ -57,7 +57,8 @@ struct congestor_load {
 /* Return the congestor of this rank, which the caller frees. Collective over
  * all congestors of the same kind. w and s must live as long. */
 struct congestor_load *congestor_new(struct world *w, const struct settings *s);
-/* Collective over the kind. l can be NULL. */
+/* Free a congestor; collective over all congestors of its kind. l can be NULL.
+ */
 void congestor_free(struct congestor_load *l);
 /* Take part in one visit to the congested phase. It enters two barriers with
  * the canaries on the control communicator: one when the load is warm, and one

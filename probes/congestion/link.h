@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.h - messages between the ranks of a slice, from host memory or from the
- * memory of each rank's GPU.
+ * link.h - messages between the ranks of a slice (job/world.h), from host
+ * memory or from the memory of each rank's GPU.
  *
  * With measure.via = auto, MPI sends GPU memory if it accepts pointers into it;
  * otherwise NCCL or RCCL does. If neither can, each operation copies through

@@ -53,9 +53,9 @@ void control_until(struct world *w, const struct control_peers *p,
  * a reduction that can report stuck peers, which MPI's own functions cannot.
  * what: name of the test, for the report. */
 double control_agree(struct world *w, const char *what, double mine);
-/* Until the next call, if this rank is inside MPI for longer than a round can
- * take, it reports that it is stuck with an unknown peer, and exits. what: name
- * of the test, for the report; NULL: stop watching. */
+/* Watch this rank until the next call: if it is inside MPI for longer than a
+ * round can take, it reports that it is stuck with an unknown peer, and exits.
+ * what: name of the test, for the report; NULL: stop watching. */
 void control_watch(const struct world *w, const char *what);
 
 #endif

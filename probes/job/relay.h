@@ -27,8 +27,7 @@ void relay_put(json_t *record);
 /* As relay_put, for records that may be lost: the record is dropped while the
  * previous one is still being sent. */
 void relay_put_soon(json_t *record);
-/* At rank 0: receive pending records. It is cheap, and does it at most every 50
- * ms. */
+/* Receive pending records, at most every 50 ms; for rank 0. A call is cheap. */
 void relay_poll(void);
 /* Wait until rank 0 has everything that rank `root` has sent so far. Collective
  * over all ranks. */

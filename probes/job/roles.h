@@ -11,9 +11,11 @@
 
 #include <stdint.h>
 
-#define ROLES_CANARY     (-1) /* other roles: index into the mix */
-#define ROLES_CANARY_MIN 2    /* least number of canary nodes */
-#define ROLES_PER_KIND   2    /* least number of nodes of each congestor */
+/* The role of a canary. The role of a congestor is its index in the mix, the
+ * list of congestors of the campaign (congestor.mix). */
+#define ROLES_CANARY     (-1)
+#define ROLES_CANARY_MIN 2 /* least number of canary nodes */
+#define ROLES_PER_KIND   2 /* least number of nodes of each congestor */
 
 /* The arguments of the assignment. */
 struct roles_ask {

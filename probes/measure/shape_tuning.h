@@ -10,8 +10,8 @@
 #include "probes/measure/session.h"
 #include "probes/plan/plan.h"
 
-/* If the campaign requests it, measure what two nodes exchange and what each
- * node's link delivers, as separate probes, into s->bounds. */
+/* Measure what two nodes exchange and what each node's link delivers, as
+ * separate probes, into s->bounds, if the campaign requests it. */
 void shape_tuning_bounds(struct session *s);
 /* Choose the fastest shape, from the file of earlier choices or by
  * measurements, and write a record of the choice. Return 0 and the plan, which

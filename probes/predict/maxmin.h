@@ -3,7 +3,8 @@
  * maxmin.h - the rates of flows that share resources; rates are max-min fair.
  *
  * A pipe is a path through some resources; it carries one flow at a time. Rates
- * are computed by progressive filling: the rates of all flows grow together
+ * are computed by progressive filling (Bertsekas and Gallager, "Data Networks",
+ * 1992, section 6.5.2): the rates of all flows grow together
  * until a resource is full, which fixes the rates of the flows that pass it;
  * the others grow further. When flows start or end, only flows that are
  * connected through shared resources are recomputed.

@@ -22,7 +22,8 @@ double model_round_robin_per_s(double nic_per_s, uint32_t nics, uint32_t k);
  * their term for what happens inside the nodes). */
 struct model_cast {
 	double bytes; /* size of the broadcast */
-	/* K f: rate at which a node sends, all NICs together. */
+	/* Rate at which a node sends, all NICs together (K f in the paper: K
+	 * NICs of rate f). */
 	double node_per_s;
 	double alpha_s; /* latency of a message between nodes */
 	uint32_t nodes;
@@ -32,10 +33,10 @@ struct model_cast {
 double model_ring_s(const struct model_cast *mc);
 double model_tree_s(const struct model_cast *mc);
 
-/* Return the throughput p d / t that no collective exceeds (HiCCL, Table III),
- * for p ranks, g of them on each node. name: as in option collective.name.
- * node_per_s: rate of a node. Return 0 if there is no bound: one node, or an
- * unknown name. */
+/* Return the throughput p d / t that no collective exceeds (HiCCL, Table III):
+ * p ranks, each with a block of d bytes, in time t; g ranks on each node. name:
+ * as in option collective.name. node_per_s: rate of a node. Return 0 if there
+ * is no bound: one node, or an unknown name. */
 double model_bound_per_s(const char *name, uint32_t p, uint32_t g,
     double node_per_s);
 

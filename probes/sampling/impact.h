@@ -6,7 +6,7 @@
  * The impact is congested / isolated for a time, and isolated / congested for a
  * bandwidth, so that a value above 1 is always worse. The tail (p99) is the
  * 99th percentile of a time, and for a bandwidth the rate that 99 % of the
- * samples reach, as in GPCNeT.
+ * samples reach, as in GPCNeT (Chunduri and others, SC 2019).
  *
  * Visit number v of one phase and visit v of the other are neighbours in time.
  * A slow drift of the machine therefore shifts both, and cancels in the ratio

@@ -55,7 +55,8 @@ void tally_add(struct tally *t, int visit, const struct hist *round,
 double tally_mean(const struct tally *t);
 
 /* Compute the interval of quantile q with rounds as clusters, because samples
- * of one round resemble each other: Woodruff's interval, with the variance of
+ * of one round resemble each other: the interval of Woodruff (1952, "Confidence
+ * intervals for medians and other position measures"), with the variance of
  * the share below the quantile taken between rounds, on the logit of this
  * share. From TALLY_VISITS_MIN visits on, whose rounds resemble each other too,
  * the interval is at least as wide as with visits as clusters. Return 0, or

@@ -73,7 +73,7 @@ struct transport {
 	unsigned int rings;
 };
 
-/* The calls prepare and release of transport_ops. */
+/* Implement prepare and release of transport_ops. */
 int ipc_prepare(const struct transport_team *team,
     const struct transport_share *share, struct transport **ret,
     struct err *err);

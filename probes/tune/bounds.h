@@ -43,8 +43,8 @@ uint64_t bounds_bytes(const struct bounds *b, uint64_t block_bytes);
  * of one queues behind the data of the other. */
 void bounds_learn(struct bounds *b, enum bounds_probe which, uint64_t bytes,
     double s);
-/* Return the throughput p d / t that the collective cannot exceed, in bytes per
- * second; 0: no bound. */
+/* Return the throughput that the collective cannot exceed, in bytes per second:
+ * p d / t as in model_bound_per_s (predict/model.h); 0: no bound. */
 double bounds_per_s(const struct bounds *b, const char *collective);
 
 #endif

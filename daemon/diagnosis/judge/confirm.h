@@ -61,7 +61,7 @@ size_t confirm_choose(const struct confirm_node *nodes, size_t count,
 
 /* Add an equal number of nodes of its leaf and of others, up to half of
  * CONFIRM_NODES_MAX each: some faults only show under the load of a whole leaf.
- * chosen has n nodes from confirm_choose; returns the new number. */
+ * chosen has n nodes from confirm_choose. Return the new number. */
 size_t confirm_load(const struct confirm_node *nodes, size_t count,
     struct rng *rng, size_t chosen[CONFIRM_NODES_MAX], size_t n);
 
@@ -75,11 +75,12 @@ enum confirm_way {
 };
 extern const char *const confirm_ways[CONFIRM_WAY_MAX]; /* "unknown", ... */
 
-/* Add nodes of any leaf, up to `want` in total. Returns the new number. */
+/* Add nodes of any leaf, up to `want` in total. Return the new number. */
 size_t confirm_fill(const struct confirm_node *nodes, size_t count,
     struct rng *rng, size_t chosen[CONFIRM_NODES_MAX], size_t n, size_t want);
 
-/* a, b: indices into leaves; x: logarithm, larger is worse. */
+/* The result of a pair. a, b: indices into leaves; x: logarithm of its time or
+ * of 1 / rate, larger is slower. */
 struct confirm_pair {
 	size_t a, b;
 	double x;
@@ -93,15 +94,16 @@ struct confirm_report {
 	size_t slow_partners; /* slow ones of these */
 	int pairs_fine;       /* the pairs of the other nodes are normal */
 };
-/* leaves[0] is the outlier's leaf. slow_min: a pair is slow from this effect
- * on; see judge_slow_min(). If one of the other nodes is slow itself, it is
- * skipped. */
+/* Write the finding of a confirmation run. leaves[0] is the outlier's leaf.
+ * slow_min: a pair is slow from this effect on; see judge_slow_min(). If one of
+ * the other nodes is slow itself, it is skipped. */
 void confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
     struct confirm_report *ret);
 
-/* As confirm_judge, for an incast, where every node has its own value x, NAN if
- * not measured. Compares the outlier, index 0, with the others. */
+/* As confirm_judge, for an incast, where every node has a value x of its own as
+ * a receiver; NAN: not measured. Compare the outlier, index 0, with the other
+ * nodes. */
 void confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
     double slow_min, struct confirm_report *ret);
 
@@ -114,11 +116,11 @@ struct confirm_share {
 	size_t pairs, slow; /* of the leaf or node */
 	double usual;       /* share of slow pairs among the other nodes */
 };
-/* is_leaf: count the pairs that leave the leaf of leaves[0], else all pairs of
- * node 0. least: smaller effects are not slow. A pair is compared with the
- * better quartile of pairs on the same side, since a leaf may be farther from
- * all others. If its side is slower by slow_min, all of its pairs are slow, so
- * the quartile of the others is used. */
+/* Count slow pairs. is_leaf: count the pairs that leave the leaf of leaves[0],
+ * else all pairs of node 0. least: smaller effects are not slow. A pair is
+ * compared with the better quartile of pairs on the same side, since a leaf may
+ * be farther from all others. If its side is slower by slow_min, all of its
+ * pairs are slow, so the quartile of the others is used. */
 void confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
     size_t count, int is_leaf, double least, double slow_min,
     struct confirm_share *ret);
@@ -126,7 +128,9 @@ void confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
  * share `usual`. Add it up over runs until it decides (Wald 1945). */
 double confirm_share_evidence(const struct confirm_share *s, double usual,
     double more);
-#define CONFIRM_SHARE_SURE 4.6 /* either way: 1 of 100 by chance */
+/* Sum of the evidence that decides: above it the share is `more`, below its
+ * negative it is `usual`, each with an error in 1 of 100 cases. */
+#define CONFIRM_SHARE_SURE 4.6
 
 /* Lost datagrams as a number for a judge. */
 /* One per cent of loss weighs as 10 % of time: a stream with this loss runs at

@@ -84,8 +84,10 @@ struct drift {
 	double was_opened; /* the shift that opened the previous case */
 };
 
+/* Begin without data. */
 void drift_clear(struct drift *d);
-/* distance, rounds: from a baseline's record; NAN: the node is not in it. */
+/* Set the pinned baseline of a node. distance, rounds: from the record of the
+ * baseline; NAN: the node is not in it. */
 void drift_pin(struct drift *d, double distance, double rounds);
 /* Add one round: its distance from peers, and its value, both logarithms that
  * increase with slowness. limit: of the sums (cusum_limit). A shift below

@@ -4,14 +4,16 @@
  * clock, no names.
  *
  * One judge processes one kind of rounds: one test in one class of campaigns.
- * It remembers the last rounds of every place and leaf. A round is a vote
+ * It remembers the last rounds of every place (a node, or one rail of it) and
+ * of every leaf. A distance or effect is the logarithm of the factor by which a
+ * place is slower than its peers (score.h). A round is a vote
  * against a place that is slower than its peers by effect_min and by more than
  * scatter explains. A place becomes an outlier
  *
  *   - after `votes` votes in its last `window` rounds, if
  *   - the mean of these rounds, relative to its usual distance (usual.h) or
- *     to the rounds just before, in units of the wander of such means over all
- *     places, is among those that the procedure of Benjamini and Hochberg
+ *     to the rounds just before, in units of the wander (usual.h) of such means
+ * over all places, is among those that the procedure of Benjamini and Hochberg
  *     rejects at `fdr` in JUDGE_FDR_ROUNDS rounds.
  *
  * It stays an outlier until `clean` rounds in a row brought no vote, and while
@@ -47,6 +49,7 @@ struct judge_options {
 	int votes, window; /* window <= JUDGE_WINDOW_MAX */
 	int clean;         /* rounds */
 };
+/* Read section verdict. */
 void judge_options_read(const struct conf *c, struct judge_options *ret);
 /* Return the z that the combined rounds of a node must reach to be the first
  * outlier among this many nodes. */
@@ -111,6 +114,7 @@ struct judge_fleet {
 	double number[JUDGE_FLEET_NUMBERS];
 };
 
+/* Return a judge without data, which the caller frees. */
 struct judge *judge_new(const struct judge_options *o);
 void judge_free(struct judge *j); /* NULL is allowed */
 /* Set the smallest effect that counts as slow in the following rounds, if it
@@ -146,18 +150,19 @@ const struct judge_track *judge_track(const struct judge *j,
 uint32_t judge_count(const struct judge *j, enum judge_kind kind);
 /* Return how many of these are outliers or bad. */
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
-/* Return the median effect of the rounds with a vote against it; 0 without
- * one. */
+/* Return the median effect of the rounds with a vote against the node or leaf
+ * of t; 0 without such a round. */
 double judge_effect(const struct judge_track *t);
-/* Return the mean effect of its last m rounds, or of fewer if it has fewer; 0
- * without any. */
+/* Return the mean effect of the last m rounds of t, or of all its rounds if it
+ * has fewer; 0 without any. */
 double judge_mean(const struct judge_track *t, int m);
-/* Return 1 if its newest round is slower than wander or host contention
- * explain. Always 0 for an outlier. */
+/* Return 1 if the newest round of a node or leaf is slower than wander or host
+ * contention explain, 0 if not. Always 0 for an outlier. */
 int judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index);
-/* Return 1 if an outlier became one by such a large effect. */
+/* Return 1 if an outlier became one by a large effect, as judge_is_large
+ * reports it; 0 if not. */
 int judge_was_large(const struct judge_track *t);
-/* Return the number of votes against it in the window. */
+/* Return the number of votes against the node or leaf of t in the window. */
 int judge_votes(const struct judge_track *t);
 /* Return the effect of the round that was m rounds ago; m < known. */
 double judge_newest(const struct judge_track *t, int m);
@@ -166,7 +171,8 @@ double judge_newest(const struct judge_track *t, int m);
 double judge_node_usual(const struct judge *j, uint32_t node);
 /* Return the usual distance of a leaf, as far as known; else 0. */
 double judge_leaf_past(const struct judge *j, uint32_t leaf);
-/* Restore this distance and the number of rounds it was learned from. */
+/* Restore the usual distance of a leaf and the number of rounds from which it
+ * was learned. */
 void judge_leaf_restore(struct judge *j, uint32_t leaf, double past,
     uint32_t rounds);
 /* Restore an effect that a confirmation run dismissed, and for how many more
@@ -178,7 +184,8 @@ void judge_fleet(const struct judge *j, struct judge_fleet *ret);
 void judge_fleet_restore(struct judge *j, const struct judge_fleet *f);
 /* Return slow_min for confirm_judge(). */
 double judge_slow_min(const struct judge *j, const struct judge_track *t);
-/* Return 1 if most of its last votes came during host contention. */
+/* Return 1 if most of the last votes against the node came during contention on
+ * its host, 0 if not. */
 int judge_is_host(const struct judge *j, const struct judge_track *t);
 
 #endif

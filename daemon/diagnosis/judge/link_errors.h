@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * link_errors.h - find ports, and GPUs, whose error counters increase again and
- * again: a Bernoulli CUSUM (Page 1954) over looks, separate for each kind of
- * error. Pure.
+ * again: a Bernoulli CUSUM (cumulative sum; Page 1954) over looks, separate for
+ * each kind of error. A look is one reading of the counters by the agent of the
+ * node. Pure.
  *
  * Errors come in bursts, so their number in a look does not count. A look
  * counts if it found more than LINK_TIMES the errors that half of the ports of

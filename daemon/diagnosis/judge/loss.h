@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loss.h - find nodes that lose a few echoes, epoch after epoch: a Bernoulli
- * CUSUM of the lost echoes (Page 1954), separate within the leaf and between
- * leaves. Pure.
+ * CUSUM (cumulative sum; Page 1954) of the lost echoes, separate within the
+ * leaf and between leaves. An echo is a UDP datagram of the mesh and its
+ * answer; an epoch is the time between two orders of the collector to the mesh.
+ * Pure.
  *
  * Each lost echo adds log(p1 / p0), each sent one subtracts p1 - p0. p0 is the
  * usual loss, learned from nodes that are not near an alarm; p1 is the loss to

@@ -6,7 +6,8 @@
  * its pairs on the good side, as a logarithm that increases with slowness
  * (seconds unchanged, rates negated), so that a share counts the same in fast
  * and slow tests, and a place with good partners is no outlier. It is compared
- * only with places of the same peers number.
+ * only with its peers: the places with the same number in member peers of
+ * struct score_obs, which means the same kind of hardware.
  *
  * If two thirds of a leaf are slow together, the leaf is named and its places
  * are compared with each other: a slow uplink does not make all nodes of the
@@ -23,14 +24,16 @@
 /* Least standard deviation of a logarithm. 2 % is the resolution of the
  * histograms, so places with equal values never score. */
 #define SCORE_SIGMA_MIN 0.02
-/* If more than this share of the places is aside, the others have met busy
- * partners by chance, and more than a few did so in every round. */
+/* If more than this share of the places is aside (busy with a job), many other
+ * places have busy partners by chance, in every round, and are slow for that
+ * reason. The scatter of the others is then taken to be wider, and the judge
+ * requires more of an outlier. */
 #define SCORE_ASIDE_MANY 0.25
 
 struct score_obs {
 	uint32_t place;
-	uint32_t peers; /* small numbers from 0 */
-	uint32_t leaf;  /* small numbers from 0, or SCORE_NO_LEAF */
+	uint32_t peers; /* number of its group of peers, from 0 */
+	uint32_t leaf;  /* number of its leaf, from 0, or SCORE_NO_LEAF */
 	double x;
 	/* Learned: its mean distance from its peers, the variance, and the
 	 * number of rounds. is_mixed: its peers include other kinds. */
@@ -40,7 +43,8 @@ struct score_obs {
 	/* 1: its link carries a job's traffic. It is not typical, and it is not
 	 * scored if it is slow, since the traffic explains that. */
 	uint8_t aside;
-	uint32_t peer_count; /* filled by score_round; 0: not compared */
+	/* Filled by score_round: the number of its peers; 0: not compared. */
+	uint32_t peer_count;
 	/* filled by score_round; NAN: too few peers, or aside and slow */
 	double level; /* its peers' typical x */
 	/* The part that its leaf explains, which is not in effect; after

@@ -20,8 +20,8 @@
  * rounds: in a small fleet one round is not exact enough. */
 struct wander {
 	double var;
-	uint32_t rounds; /* mean number of nodes in a round */
-	double nodes;    /* mean number in a round */
+	uint32_t rounds; /* number of rounds */
+	double nodes;    /* mean number of nodes in a round */
 };
 
 /* Add one round: x of all nodes, which is reordered. is_hour: x are means of an
