@@ -122,9 +122,9 @@ settings_check(struct settings *s, struct err *err)
 	if (cluster[0] != '\0' && conf_given(c, "store", "schema") &&
 	    strcmp(conf_string(c, "store", "schema"), cluster) != 0)
 		return err_set(err, -EINVAL,
-		    "%s: store.schema is not cluster.name, which is the "
-		    "schema: ALTER SCHEMA ... RENAME TO %.60s gives it that "
-		    "name",
+		    "%s: store.schema differs from cluster.name, which names "
+		    "the schema: remove store.schema; to keep the data: "
+		    "ALTER SCHEMA ... RENAME TO %.60s",
 		    conf_where(c, "store", "schema"), cluster);
 	if (strchr(s->url, ',') != NULL)
 		return err_set(err, -EINVAL,

@@ -140,7 +140,8 @@ rank_watch_read_cb(struct bufferevent *bev, void *arg)
 	}
 	if (rc == 0 && evbuffer_get_length(in) <= LINE_MAX_BYTES)
 		return;
-	log_warnx("rank watch: malformed line; connection closed");
+	log_warnx("rank watch: malformed line from a rank; closing its "
+		  "connection");
 	rank_watch_conn_end(c);
 }
 

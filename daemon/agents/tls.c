@@ -145,7 +145,8 @@ tls_enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
 	    SSL_CTX_get0_chain_certs(ctx, &chain) != 1 ||
 	    sk_X509_num(chain) < 1) {
 		SSL_CTX_free(ctx);
-		return tls_refuse("enroll needs tls.cert below tls.ca:",
+		return tls_refuse("enroll.ca requires that tls.ca has issued "
+				  "tls.cert:",
 		    files->cert, err);
 	}
 	root = sk_X509_value(chain, sk_X509_num(chain) - 1);

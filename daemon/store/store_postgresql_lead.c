@@ -269,7 +269,8 @@ store_postgresql_lead_lock(struct pg *s, struct err *err)
 		clk_sleep_ns(LOCK_PAUSE_NS);
 	}
 	(void)pg_exec(s,
-	    "SELECT CASE WHEN who = '' THEN 'that is about to lead,' ELSE who "
+	    "SELECT CASE WHEN who = '' THEN 'that is becoming active,' ELSE "
+	    "who "
 	    "END"
 	    " || ' since ' || date_trunc('second', since) FROM leader",
 	    who);
