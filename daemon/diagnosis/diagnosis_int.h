@@ -211,15 +211,16 @@ struct port_shortfall {
 	double now, usual;
 };
 
+/* A case: an open finding about a node, leaf, stage or the fleet. */
 struct incident {
-	TAILQ_ENTRY(incident) link;
+	TAILQ_ENTRY(incident) link; /* in incidents or follows of diagnosis */
 	enum judge_kind kind;
 	uint32_t index; /* node id, or number of a leaf or stage */
 	char *subject;
 	struct diagnosis_series *series; /* the series with the worst result */
 	enum what what;
 	enum verdict verdict;
-	int passed;
+	int passed; /* 1: finding and report are of a confirmation run */
 	enum confirm_finding finding;
 	/* The NIC of the node that is slow, as far as known; "": the node. */
 	char rail[ROSTER_RAIL_BYTES];
@@ -228,21 +229,21 @@ struct incident {
 	char text[VERDICT_TEXT_MAX];
 	char host[HOST_TROUBLE_TEXT_MAX]; /* the contention of the host */
 	char run[64];                     /* the run that made it an outlier */
-	char pass_run[64];
+	char pass_run[64];                /* its confirmation run */
 	char *mpi, *launcher, *class;
 	json_t *slurm;    /* as of diagnosis_source */
-	unsigned tries;   /* of the confirmation run */
-	uint64_t next_ns; /* time of the next try; 0: now */
-	int asks_way;     /* confirmed; a run is to measure the direction */
+	unsigned tries;   /* attempts of the confirmation run so far */
+	uint64_t next_ns; /* time of the next attempt; 0: now */
+	int asks_way;     /* 1: confirmed; a run will measure the direction */
 	struct shortfall_expected expected; /* for WHAT_PREDICTION */
 	struct port_shortfall port;         /* for WHAT_PORT */
 	struct hole_place hole;             /* for WHAT_MTU and dead paths */
 	int paths;       /* 1: only some paths are slow, by the series' paths */
 	uint32_t other;  /* leaf, of CONFIRM_BETWEEN */
-	double evidence; /* of its confirmation runs, for paths */
-	int taken;       /* of a host: its cores are taken, slow or not */
+	double evidence; /* sum of confirm_share_evidence, for paths */
+	int taken;       /* 1: other processes take the cores of the host */
 	double effect;   /* of the worst suspicion, for WHAT_INTERMITTENT */
-	int over;        /* ended; freed when no caller uses it */
+	int over;        /* 1: ended; freed when no caller uses it */
 	/* For members of diagnosis.follows, which are not cases: the start, and
 	 * whether the follow-up is to find recovery. */
 	uint64_t first_ns;
@@ -251,21 +252,22 @@ struct incident {
 TAILQ_HEAD(incidents, incident);
 TAILQ_HEAD(shortfall_runs, shortfall_run); /* shortfall.c */
 
+/* The confirmation run or follow-up run in progress; one at a time. */
 struct confirm_run {
-	struct incident *of; /* NULL: none is running */
+	struct incident *of; /* NULL: no run is in progress */
 	char run[64];
 	char *names[CONFIRM_NODES_MAX]; /* the outlier first */
 	uint32_t leaves[CONFIRM_NODES_MAX];
 	size_t count;
 	int is_rate;
-	int heard;
-	int disturbed;      /* another run of the collector used the network */
-	uint64_t window_ns; /* start of the current hour */
-	int in_window, follows_in_window;
-	int is_follow; /* of is in diagnosis.follows */
+	int heard;     /* 1: its result was processed */
+	int disturbed; /* 1: another run of the collector used the network */
+	uint64_t window_ns;               /* start of the current hour */
+	int in_window, follows_in_window; /* runs ordered in this hour */
+	int is_follow; /* 1: a follow-up run: `of` is in diagnosis.follows */
 };
 
-#define SHARES_ROUNDS 3 /* determine the share of a node or leaf today */
+#define SHARES_ROUNDS 3 /* rounds from which today's share is determined */
 
 /* How much farther a leaf is than other leaves, newest round first. */
 struct crossings {
@@ -307,7 +309,7 @@ struct diagnosis {
 	json_t *pinned;      /* body of the baseline, or NULL */
 	struct score *score; /* for processing its records */
 	uint64_t kept_ns;    /* time when the recent weeks were last stored */
-	int learned;         /* something was learned since */
+	int learned;         /* 1: something was learned since kept_ns */
 	size_t round_nodes;  /* nodes measured by the newest canary */
 	struct rng rng;
 	/* How the newest canary was launched; "": no canary yet. */

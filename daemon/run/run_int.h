@@ -66,7 +66,7 @@ struct stuck_rank {
 	struct node *node, *with_node; /* with_node NULL: unknown */
 	const char *what;              /* of names_tests */
 	double waited_s;
-	uint64_t at; /* the exchange */
+	uint64_t at; /* number of the exchange, the same on all ranks */
 };
 
 struct run;
@@ -78,10 +78,11 @@ struct launcher_end {
 	enum cause cause;
 };
 
+/* A method to start the ranks of a run; one row each. */
 struct launcher {
 	const char *name; /* as campaign.launcher and launch.launcher */
-	size_t nodes_max; /* it cannot use more */
-	int starts;       /* every agent starts the ranks of its node */
+	size_t nodes_max; /* largest number of nodes that it can use */
+	int starts;       /* 1: every agent starts the ranks of its node */
 	/* 1: nodes have to be idle in a batch system, too. */
 	int idle;
 	/* Return why a launched run has not sent a record yet, or "". NULL: not
@@ -117,43 +118,49 @@ struct run_node {
 	enum ready ready;
 	char *text;       /* why it is not ready */
 	enum cause cause; /* of READY_NO */
-	uint64_t borders; /* borders whose counters it has reported */
-	/* Bytes of its network devices, at the first and the newest border. */
+	/* A border is the begin or the end of a phase. Number of borders at
+	 * which it has reported its counters. */
+	uint64_t borders;
+	/* 1: first_bytes and last_bytes are set: the bytes of its network
+	 * devices at the first and at the newest border. */
 	int counted;
 	json_t *networks; /* of networks.c: interfaces by network */
 	double first_bytes, last_bytes;
 };
 
+/* A run, from its order until it is removed from the list of ended runs. */
 struct run {
-	TAILQ_ENTRY(run) link;
+	TAILQ_ENTRY(run) link; /* in runs.live or runs.ended */
 	struct runs *all;
 	char id[64];
 	char *campaign;
 	char *by; /* origin as text */
 	enum run_origin origin;
 	int attempt;     /* of RUN_BY_SEARCH, from 1 */
-	int is_followed; /* run_order_on has seen its end */
+	int is_followed; /* 1: run_order_on has processed its end */
 	struct conf *conf;
-	json_t *overrides; /* of the order, in conf already; or NULL */
+	json_t *overrides; /* of the order, applied to conf; or NULL */
 	const struct launcher *launcher;
 	const char *class; /* of conf */
 	const char *mpi;
-	int exclusive;
+	int exclusive; /* 1: it holds its nodes alone */
 	uint64_t seed;
-	uint64_t deadline_ns; /* spans */
+	/* Durations: the longest time of the run from its launch, the longest
+	 * time until its first record, and how long it may wait for nodes. */
+	uint64_t deadline_ns;
 	uint64_t start_limit_ns;
 	uint64_t margin_ns;
 	int64_t priority;
-	int preempts; /* it ends runs of lower priority */
+	int preempts; /* 1: it ends runs of lower priority */
 	uint32_t
 	    *places; /* by a node's id, its index + 1; or NULL: none made */
 	size_t place_count;
-	int named_others; /* a record named nodes that are not its own */
-	int alone;        /* no other run at the same time, on any node */
+	int named_others; /* 1: a record named nodes of other runs */
+	int alone;        /* 1: no other run at the same time, on any node */
 	enum { TURN_NOT_YET, TURN_NONE, TURN_TAKEN } turn; /* of rails */
 	json_t *carried;         /* devices that carried its bytes, or NULL */
 	struct budget_cost cost; /* expected */
-	int cost_held;           /* and reserved */
+	int cost_held;           /* 1: cost is reserved in the budget */
 	enum run_state state;
 	enum cause cause;
 	char text[SYMPTOM_TEXT_MAX];
@@ -168,16 +175,17 @@ struct run {
 	size_t node_count, asked; /* asked: have not answered prepare yet */
 	json_t *networks;         /* shared by its nodes, as texts; or NULL */
 	struct wireup *wireup;    /* NULL: no rank was started by an agent */
-	int launcher_runs;        /* or ranks that agents have started */
-	int ended;                /* `end` was sent */
+	/* 1: the launcher, or ranks that agents have started, may be active. */
+	int launcher_runs;
+	int ended; /* 1: message end was sent to its nodes */
 
-	uint64_t records; /* numbered ones received */
+	uint64_t records; /* numbered records received */
 	uint64_t last_seq;
-	uint64_t fed_seq; /* last one passed to ops->committed */
+	uint64_t fed_seq; /* last record passed to ops->committed */
 	uint64_t bytes;   /* of its records' messages */
-	int cut;          /* records exceeded the quota */
-	uint64_t borders; /* at which counters were requested */
-	int end_seen;     /* its end record is being stored */
+	int cut;          /* 1: records exceeded the quota */
+	uint64_t borders; /* number of borders at which it requested counters */
+	int end_seen;     /* 1: its end record is being stored */
 	uint64_t end_seen_ns;
 	char *phase, *test; /* current ones, for a deadline's text */
 	json_t *progress;
@@ -185,14 +193,15 @@ struct run {
 	struct symptom *signs; /* RUN_SYMPTOMS_MAX at most; NULL: none, or over
 				*/
 	size_t sign_count;
-	uint64_t decide_ns; /* 0: nothing to decide */
+	uint64_t decide_ns; /* when to decide by the signs; 0: no signs */
 	char *stderr_tail;
 	struct stuck_rank *stuck; /* reports of stuck ranks; may be NULL */
 	size_t stuck_count;
-	size_t stuck_named; /* pairs of them, once it has ended */
+	size_t stuck_named; /* pairs of nodes among them, after its end */
 };
 TAILQ_HEAD(run_list, run);
 
+/* All runs. */
 struct runs {
 	struct roster *roster;
 	struct store *store;
@@ -209,7 +218,7 @@ struct runs {
 	json_t *turns;       /* by campaign: turns of rails so far */
 	uint64_t tick;
 	uint64_t records;  /* received since the start */
-	int intake_failed; /* agents hold records that were not committed */
+	int intake_failed; /* 1: agents hold records that were not committed */
 };
 
 /* run_order.c: order follow-up runs after a run that ended because ranks were
