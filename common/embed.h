@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+/* A file in a program. */
 struct embed {
 	/* Name of the file, without folder; NULL ends a table. */
 	const char *name;

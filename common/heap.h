@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+/* A queue. Begins with count 0. */
 struct heap {
 	uint32_t *items; /* items[0] is the lowest */
 	uint32_t count;

@@ -25,6 +25,7 @@
 /* Largest valid count from other programs: exact as a double. */
 #define HIST_COUNT_MAX (1LL << 53)
 
+/* A histogram. hist_clear empties it. */
 struct hist {
 	uint64_t count;
 	double sum;

@@ -15,6 +15,7 @@
 #define HOSTLIST_MAX      65536
 #define HOSTLIST_NAME_MAX 255
 
+/* A parsed list. */
 struct hostlist {
 	char **names; /* in the order written, duplicates dropped */
 	size_t count;

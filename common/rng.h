@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The state of a sequence of random numbers. */
 struct rng {
 	uint64_t s[4];
 };

@@ -15,6 +15,7 @@
  * restore a backup, copy a store, or recover a damaged one. */
 enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY, ACT_RECOVER };
 
+/* The arguments. */
 struct arguments {
 	enum act act;
 	const char *config;

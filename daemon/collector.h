@@ -24,6 +24,7 @@ struct sessions;
 struct store;
 struct topo;
 
+/* The options of all parts. */
 struct collector_options {
 	uint64_t heartbeat_ns, links_ns;
 	uint64_t silence_ns;

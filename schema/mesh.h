@@ -63,6 +63,7 @@ struct mesh_path {
 
 enum mesh_kind { MESH_REQUEST = 1, MESH_ANSWER = 2 };
 
+/* A datagram, without its MAC. */
 struct mesh_packet {
 	enum mesh_kind kind;
 	/* The epoch, the requester's number of the request, and the nanoseconds

@@ -16,6 +16,7 @@
 
 #define MPI_SETTING_NAME_BYTES 128
 
+/* A setting of the list. */
 struct mpi_setting {
 	char name[MPI_SETTING_NAME_BYTES];
 	char value[2048];

@@ -14,6 +14,7 @@
 #define NAMES_EVENTS                                                           \
 	"agent|alarm|alert|job|link|order|reaction|run|setting|verdict"
 #define NAMES_EVENTS_MAX 10
+/* A kind of events. */
 struct event_row {
 	const char *name; /* "agent" */
 	const char *text; /* a sentence for manuals and help */

@@ -16,6 +16,7 @@
  * the others are the GPUs of one maker. */
 #define NAMES_DEVICES "host|cuda|hip"
 #define NAMES_GPUS    3
+/* A maker of GPUs. */
 struct gpu_row {
 	const char *maker; /* "nvidia" */
 	/* Name of the device in NAMES_DEVICES; NULL: Coalmine has no plugin for

@@ -24,6 +24,7 @@ enum run_state {
 	RUN_NONSTART,  /* was started, but no rank ever reported */
 	RUN_STATE_MAX
 };
+/* The properties of a state. */
 struct run_state_row {
 	const char *name; /* "timed-out" */
 	int final;        /* 1: the run never changes again */
@@ -61,6 +62,7 @@ enum cause {
 	CAUSE_INTERNAL,
 	CAUSE_MAX
 };
+/* The properties of a cause. */
 struct cause_row {
 	const char *name; /* "peer-lost" */
 	const char *text; /* a sentence for manuals and help */

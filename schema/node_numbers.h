@@ -10,6 +10,7 @@
 
 #define NODE_NUMBERS 2
 
+/* A number. */
 struct node_number {
 	/* Name of the member, in the heartbeat or in its member "host". */
 	const char *name;

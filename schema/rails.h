@@ -14,6 +14,7 @@
 
 #define RAIL_NAME_BYTES 64
 
+/* The names of a rail. */
 struct rail {
 	char netdev[RAIL_NAME_BYTES]; /* interface, or "" */
 	char rdma[RAIL_NAME_BYTES];   /* RDMA device, "mlx5_0:1", or "" */
@@ -33,6 +34,7 @@ enum rail_form {
 	RAIL_RDMA_OR_NETDEV, /* the RDMA device, or else the interface */
 	RAIL_CXI
 };
+/* An environment variable of a network library. */
 struct rail_variable {
 	const char *name; /* name of the environment variable */
 	/* Values of mpi.fabric for which it is set, separated by commas. */

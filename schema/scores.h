@@ -29,6 +29,7 @@ struct record_score {
 	const char *node;
 	double q;
 };
+/* The scores of all nodes of a record. */
 struct record_scores {
 	struct record_score *list;
 	size_t count;

@@ -22,6 +22,7 @@
 
 #define STAGE_NONE UINT32_MAX /* no stage */
 
+/* A stage. */
 struct stage {
 	/* Names of its switches, a hostlist; NULL: the topology names none. */
 	char *switches;
@@ -32,6 +33,7 @@ struct stage {
 	int tier; /* tier of its switches; leaves have tier 1 */
 };
 
+/* All stages of a topology. */
 struct stages {
 	struct stage *list;
 	size_t count;

@@ -34,11 +34,13 @@
 
 #define TOPOLOGY_NONE UINT32_MAX /* no node, switch or link */
 
+/* A node. */
 struct topology_node {
 	char *name;
 	uint32_t last; /* number of its newest link, or TOPOLOGY_NONE */
 };
 
+/* A switch. */
 struct topology_switch {
 	char *name;
 	char *pod; /* NULL: none */

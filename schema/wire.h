@@ -80,6 +80,7 @@ struct wire_field {
 	int optional; /* 1: the field may be missing */
 };
 
+/* A type of messages. */
 struct wire_message {
 	const char *name; /* "mesh-ready" */
 	enum wire_from from;

@@ -19,6 +19,7 @@
 #include "agents/launch/mpi_impl.h"
 #include "agents/process/strvec.h"
 
+/* A program that starts ranks. */
 struct launcher {
 	const char *name; /* as campaign.launcher */
 	/* Write the path of the program to ret_path and its arguments, with

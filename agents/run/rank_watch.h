@@ -27,6 +27,7 @@ typedef void rank_watch_stuck_cb(int64_t rank, int64_t pid, json_t *with,
     void *arg);
 /* Called when a rank wrote "bye". */
 typedef void rank_watch_bye_cb(int64_t rank, void *arg);
+/* Calls of the owner. */
 struct rank_watch_ops {
 	rank_watch_lost_cb *lost;
 	rank_watch_stuck_cb *stuck;

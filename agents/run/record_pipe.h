@@ -16,6 +16,7 @@
 
 struct record_pipe;
 
+/* Calls of the owner. */
 struct record_pipe_ops {
 	/* A valid line, without newline; pointers are valid during the call. */
 	void (*record)(const struct record_head *head, const char *line,

@@ -73,6 +73,7 @@ struct bench_series {
 	} * points;           /* in the order of the file */
 	size_t count;
 };
+/* A list of series. */
 struct bench_list {
 	struct bench_series *all;
 	size_t count;

@@ -8,6 +8,7 @@
 
 #include "ctl/lib/ctl.h"
 
+/* A verb. */
 struct verb {
 	const char *noun;
 	const char *verb; /* NULL: the noun is used without verb */

@@ -42,6 +42,7 @@ int enroll_is_on(const struct enroll *e);
 int enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
     struct err *err);
 
+/* A token to issue. */
 struct enroll_order {
 	const char *names; /* a hostlist, or "*" */
 	int uses;          /* 0: one for each name */
@@ -52,6 +53,7 @@ struct enroll_order {
 int enroll_token_new(struct enroll *e, const struct enroll_order *o,
     int64_t now_unix_s, char ret[PKI_TOKEN_TEXT], struct err *err);
 
+/* A request for a certificate. */
 struct enroll_ask {
 	const char *node, *request;
 	const char *token; /* NULL: a session or munge identifies the node */

@@ -43,6 +43,7 @@ struct session_ops {
 	void (*closed)(void *ctx, struct session *s, const char *why);
 };
 
+/* The limits of connections. */
 struct session_limits {
 	uint64_t silence_ns;
 	size_t agents_max;

@@ -37,6 +37,7 @@ enum step {
 
 struct source;
 
+/* A connection. */
 struct session {
 	TAILQ_ENTRY(session) link; /* in the list of its step */
 	TAILQ_ENTRY(session) turn; /* of its source, while it waits */
@@ -81,6 +82,7 @@ struct source {
 TAILQ_HEAD(source_list, source);
 #define SOURCE_BUCKETS 4096
 
+/* All connections. */
 struct sessions {
 	struct event_base *base;
 	struct session_limits limits;

@@ -39,6 +39,7 @@ char *tls_authorities(const struct conf *c);
 int tls_trust_read(const struct conf *c, struct tls_trust *t, struct err *err);
 void tls_trust_free(struct tls_trust *t);
 
+/* The identity in a peer's certificate. */
 struct tls_peer {
 	char name[TLS_NAME_MAX + 1]; /* CN */
 	enum role role;

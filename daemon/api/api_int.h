@@ -31,6 +31,7 @@ struct api_parts {
 	const char *url, *page; /* where it is, or "" */
 };
 
+/* The state of the api. */
 struct api {
 	struct api_parts p;
 	struct api_run_count *counts;

@@ -12,17 +12,20 @@
 
 struct link_counter;
 
+/* Errors of one counter. */
 struct port_counter {
 	const struct link_counter *counter;
 	uint64_t errors; /* since the previous reading; above 0 */
 };
 
+/* The errors of one port. */
 struct port_counters {
 	char *name; /* of the port; never "" */
 	struct port_counter *list;
 	size_t count;
 };
 
+/* One reading of all ports of a node. */
 struct port_look {
 	int64_t span_s; /* since the previous reading */
 	struct port_counters *ports;

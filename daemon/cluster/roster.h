@@ -53,6 +53,7 @@ struct node_maintenance {
 	char *by, *text; /* who ordered it, and why */
 };
 
+/* A node, and its agent. */
 struct node {
 	char *name;
 	enum agent_state state;

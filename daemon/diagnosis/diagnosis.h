@@ -33,6 +33,7 @@ struct store;
 /* The baseline that the diagnosis maintains automatically. */
 #define DIAGNOSIS_RECENT "recent"
 
+/* The options: section verdict of coalmine.conf(5). */
 struct diagnosis_options {
 	struct judge_options judge;
 	uint64_t stale_ns;
@@ -61,6 +62,7 @@ struct diagnosis_verdict {
 	uint64_t since_unix_ns;
 };
 
+/* Calls of the owner, with ctx of diagnosis_new. */
 struct diagnosis_ops {
 	/* Order a confirmation run; ret_run: its id. 0 or -errno. */
 	int (*order)(void *ctx, const struct conf *campaign, char ret_run[64],

@@ -275,6 +275,7 @@ struct crossings {
 	int known;
 };
 
+/* The state of the diagnosis. */
 struct diagnosis {
 	struct roster *roster;
 	struct store *store;

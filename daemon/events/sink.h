@@ -32,6 +32,7 @@ struct sink_options {
 
 struct json_t;
 
+/* An event to deliver. */
 struct sink_event {
 	const char *id;      /* does not change when sent again */
 	const char *kind;    /* of names_events */
@@ -41,6 +42,7 @@ struct sink_event {
 	const struct json_t *body; /* or NULL; for sinks of the collector */
 };
 
+/* The calls of a kind of sink. */
 struct sink_ops {
 	int abi;
 	size_t ops_bytes;

@@ -10,6 +10,7 @@
 
 struct sink;
 
+/* The sink to open. */
 struct sink_start {
 	const struct sink_ops *ops;
 	const char *name;

@@ -43,6 +43,7 @@ struct round_pair {
 	double p50, forth, back, lost;
 };
 
+/* A record as evidence. */
 struct round {
 	/* Texts live as long as the record. */
 	const char *run, *test, *phase, *machine;

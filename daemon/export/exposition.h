@@ -10,6 +10,7 @@
 #include "common/hist.h"
 #include "common/str.h"
 
+/* A label of a sample. */
 struct exposition_label {
 	const char *name; /* NULL ends a list */
 	const char *value;

@@ -7,6 +7,7 @@
 
 #include <event2/buffer.h>
 
+/* The head of an answer. */
 struct http_answer {
 	int status;
 	const char *type;    /* NULL: application/json */

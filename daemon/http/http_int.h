@@ -39,6 +39,7 @@ enum http_door { HTTP_DOOR_TCP, HTTP_DOOR_UNIX, HTTP_DOOR_TLS };
 struct http_conn;
 struct http_conns;
 
+/* A request. */
 struct http_request {
 	struct http_head head;
 	struct evbuffer *body; /* head.body_bytes of it */

@@ -15,11 +15,13 @@
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_METHOD_OTHER };
 
+/* A parameter of the query. */
 struct http_param {
 	const char *name; /* decoded */
 	const char *value;
 };
 
+/* The head of a request. */
 struct http_head {
 	enum http_method method;
 	const char *path; /* as sent, without query; starts with '/' */

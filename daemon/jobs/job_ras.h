@@ -16,6 +16,7 @@ struct node;
 struct roster;
 struct store;
 
+/* The options. */
 struct job_ras_options {
 	struct store *store; /* NULL: no events */
 	struct roster *roster;

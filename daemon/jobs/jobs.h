@@ -28,6 +28,7 @@ struct store;
 
 enum jobs_source { JOBS_OFF, JOBS_SLURM, JOBS_COMMAND };
 
+/* The options. */
 struct jobs_options {
 	struct event_base *base; /* NULL: no queries */
 	struct store *store;

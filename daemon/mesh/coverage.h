@@ -58,6 +58,7 @@ void coverage_between(const struct coverage *c, uint64_t hour,
     const uint32_t *leaf_of, const uint32_t *group_of, size_t nodes,
     size_t groups, uint64_t *ret);
 
+/* Numbers of exercised parts. */
 struct coverage_counts {
 	uint64_t pairs, leaves, links, uplinks;
 };

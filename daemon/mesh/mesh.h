@@ -29,6 +29,7 @@ struct roster;
 struct run;
 struct store;
 
+/* The options: section mesh of coalmine.conf(5). */
 struct mesh_options {
 	int enabled;
 	uint64_t interval_ns;

@@ -27,16 +27,19 @@
 
 #define MESH_RING_MAX 16 /* targets of a node in one class */
 
+/* The place of a node. */
 struct mesh_site {
 	size_t id;   /* of the node */
 	size_t leaf; /* of the leaf */
 };
 
+/* The targets of a node. */
 struct mesh_aims {
 	size_t count;
 	uint32_t site[MESH_RING_MAX]; /* indices of sites */
 };
 
+/* The arguments of mesh_rings_draw. */
 struct mesh_rings {
 	const struct mesh_site *sites;
 	size_t count;
@@ -62,6 +65,7 @@ void mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
 
 struct mesh_gather;
 
+/* The results of one pair of nodes. */
 struct mesh_pair {
 	uint32_t a, b; /* sender, target */
 	enum mesh_class class;

@@ -30,6 +30,7 @@
 
 struct conf;
 
+/* The options: section reaction of coalmine.conf(5). */
 struct react_options {
 	const char *action; /* of reaction.action */
 	int dry_run;

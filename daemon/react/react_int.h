@@ -36,6 +36,7 @@ struct react_kind {
 /* Return the kind of an action; NULL for "none". */
 const struct react_kind *react_kinds_find(const char *action);
 
+/* The state of all reactions. */
 struct react {
 	struct event_base *base;
 	struct store *store;

@@ -13,6 +13,7 @@
 
 #define BLACKOUT_MAX 64
 
+/* A list of blackouts. */
 struct blackout {
 	size_t count;
 	struct blackout_span {

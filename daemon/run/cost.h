@@ -23,6 +23,7 @@ struct costs;
 struct node;
 struct store;
 
+/* The limits of all runs. */
 struct cost_rules {
 	struct budget_limits limits;
 	struct blackout blackout; /* of exclusive runs */

@@ -107,6 +107,7 @@ enum run_origin {
 	RUN_ORIGIN_MAX
 };
 
+/* The order of a run. */
 struct run_order {
 	const char *campaign;
 	const struct conf *conf; /* checked; copied */

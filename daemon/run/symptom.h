@@ -32,6 +32,7 @@ enum symptom_weight {
 	SYMPTOM_AGENT     /* a node's agent disconnected */
 };
 
+/* A sign that a run has failed. */
 struct symptom {
 	enum symptom_weight weight;
 	enum run_state state; /* the run's final state */

@@ -29,6 +29,7 @@
  */
 #define SCHEDULE_TIMES_MAX 48
 
+/* The schedule of a campaign. */
 struct schedule {
 	uint64_t every_ns; /* 0: at, or nothing */
 	uint64_t offset_ns;
@@ -58,6 +59,7 @@ int schedule_is_far(const struct schedule *s, uint64_t base_unix_ns,
 #define CAMPAIGN_NAME_MAX 63
 #define CAMPAIGN_TEXT_MAX (256 * 1024) /* bytes of one file */
 
+/* A campaign: a file of the directory, or the text of an order. */
 struct campaign {
 	TAILQ_ENTRY(campaign) link;
 	char *name;

@@ -30,6 +30,7 @@ enum series_label_kind {
 	SERIES_INT     /* a whole number, at least count */
 };
 
+/* A label of a metric, and its source in a record. */
 struct series_label {
 	const char *name;
 	enum series_label_kind kind;
@@ -50,6 +51,7 @@ enum series_keep {
 
 #define SERIES_LABELS_MAX 6
 
+/* A metric, and its source in records. */
 struct series_row {
 	const char *family;
 	const char *type; /* of Prometheus: gauge, counter, ... */
@@ -87,6 +89,7 @@ void series_record(struct series *s, const char *class, const json_t *record,
 void series_record_old(struct series *s, const char *class,
     const json_t *record);
 
+/* One sample of a metric. */
 struct series_sample {
 	char *labels; /* {name="value",...}, as in /metrics */
 	double value; /* NAN: not shown */

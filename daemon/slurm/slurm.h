@@ -40,6 +40,7 @@ struct spawned *slurm_call(struct event_base *base,
 
 struct conf;
 
+/* The options: section slurm of coalmine.conf(5). */
 struct slurm_options {
 	struct slurm_site site;
 	int idle; /* all exclusive runs need idle nodes */

@@ -23,6 +23,7 @@
 struct event_base;
 struct store;
 
+/* The options. */
 struct store_options {
 	/* State directory; must be on a local file system. */
 	const char *dir;

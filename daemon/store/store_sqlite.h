@@ -14,6 +14,7 @@
 
 #define SQLITE_BUSY_MS 5000
 
+/* A connection. */
 struct sqlite {
 	struct sql sql;
 	sqlite3 *db;

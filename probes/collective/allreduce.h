@@ -21,6 +21,7 @@
  * through the host: never, while no data moves between sockets, or always. */
 enum allreduce_ways { WAYS_NONE, WAYS_IDLE, WAYS_SOCKET };
 
+/* A socket and its ranks. */
 struct allreduce_socket {
 	uint32_t lo, hi; /* ranks lo to hi - 1 */
 	uint32_t node;

@@ -50,6 +50,7 @@ enum rounds_use {
 	ROUNDS_WHOLE, /* all data in each round; the nearest partner first */
 };
 
+/* The rounds of a number of ranks. */
 struct rounds {
 	enum rounds_kind kind;
 	uint32_t ranks;

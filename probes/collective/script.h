@@ -34,6 +34,7 @@ struct script_prim {
 	uint32_t leaves_count;
 };
 
+/* The arguments of script_run. */
 struct script_ask {
 	const char *text; /* statements end with a newline or a '|' */
 	uint32_t ranks, root;

@@ -32,6 +32,7 @@ int control_done(MPI_Request *req);
  * to the first, the second and so on, and to the first again. There are at most
  * CONTROL_REQS_MAX requests. */
 #define CONTROL_REQS_MAX 32
+/* The peers of an exchange. */
 struct control_peers {
 	const char *what; /* name of the exchange, one word, for reports */
 	MPI_Comm comm;    /* communicator of `ranks`, all of this role */

@@ -43,6 +43,7 @@ struct copier_streams {
 	struct device_event *done;
 };
 
+/* A sender over several paths within one device. */
 struct copier {
 	const struct device_ops *ops;
 	struct device *device;

@@ -135,11 +135,13 @@ int tuner_fit(const double *bytes, const double *seconds, uint32_t count,
 #define TUNER_MACHINE_BYTES 256
 #define TUNER_PAIRS_MAX     4096
 
+/* The tuner of two devices. */
 struct tuner_pair {
 	uint32_t src, dst;
 	struct tuner tuner;
 };
 
+/* The tuners of one machine. */
 struct tuner_table {
 	char machine[TUNER_MACHINE_BYTES];
 	struct tuner_pair *pairs;

@@ -20,10 +20,12 @@
 #define GRAPH_EDGES_MAX (1U << 23)
 #define GRAPH_DIMS_MAX  8
 
+/* A directed edge. */
 struct graph_edge {
 	uint32_t src, dst;
 };
 
+/* A graph. graph_clear frees it. */
 struct graph {
 	uint32_t ranks;
 	struct graph_edge *edges;

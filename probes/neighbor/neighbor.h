@@ -23,6 +23,7 @@
 
 #define NEIGHBOR_SECTION "neighbor"
 
+/* A specification. neighbor_clear frees what it owns. */
 struct neighbor {
 	struct graph graph; /* sorted */
 	/* Bytes that each rank sends to each of its neighbours. */

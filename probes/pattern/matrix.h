@@ -21,6 +21,7 @@
 /* MATRIX_AUTO: recognise the format as described above. */
 enum matrix_format { MATRIX_AUTO, MATRIX_MATRIX, MATRIX_LIST };
 
+/* The bytes or elements of all pairs of ranks. */
 struct matrix {
 	uint32_t ranks;
 	int is_list;     /* cells are bytes, not elements */

@@ -31,6 +31,7 @@ struct pattern_site {
 	int keep_auto;
 };
 
+/* A builder. */
 struct pattern {
 	const char *name;
 	const char *text; /* one sentence */

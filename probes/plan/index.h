@@ -21,6 +21,7 @@ enum index_of {
 	INDEX_LOCAL, /* local operations by step, rank, to, to_off */
 };
 
+/* An index of the rows of a plan. */
 struct index {
 	const struct plan *p;
 	enum index_of of;

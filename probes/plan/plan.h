@@ -57,6 +57,7 @@ enum plan_type {
 	PLAN_BYTE, /* can be copied, but not reduced */
 	PLAN_TYPE_MAX
 };
+/* The properties of a type. */
 struct plan_type_row {
 	const char *name;
 	unsigned bytes; /* of an element */
@@ -157,6 +158,7 @@ struct plan_note {
 	int is_real;
 };
 
+/* A plan. The lists have count used entries of cap. */
 struct plan {
 	char *title; /* the probe with the options that the user gave */
 	uint32_t ranks;

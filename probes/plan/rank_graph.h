@@ -26,6 +26,7 @@ enum rank_graph_kind {
 	RANK_GRAPH_LOCAL
 };
 
+/* An operation of the rank. */
 struct rank_graph_event {
 	enum rank_graph_kind kind;
 	uint32_t step;

@@ -28,6 +28,7 @@ struct spanmap_range {
 	struct spanmap_item item;
 };
 
+/* The contents of one buffer. */
 struct spanmap {
 	struct spanmap_range *ranges; /* used: [0, gap) and [gap_end, cap) */
 	uint32_t gap, gap_end, cap;

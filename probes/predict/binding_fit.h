@@ -33,6 +33,7 @@ enum binding_fit_kind {
 };
 extern const char *const fit_kinds[BINDING_FIT_MAX];
 
+/* The measured bandwidths of a node. */
 struct binding_fit_profile {
 	uint32_t devices; /* 1 to BINDING_FIT_DEVICES_MAX */
 	/* [k - 1]: bandwidth of the first k devices; > 0. */
@@ -50,6 +51,7 @@ struct binding_fit_model {
 	double residual;  /* root mean square of the relative errors */
 };
 
+/* The result of a fit. */
 struct binding_fit {
 	enum binding_fit_kind kind;
 	struct binding_fit_model

@@ -58,6 +58,7 @@ extern const char *const predict_paces[PREDICT_PACES];
  * PREDICT_CHANNELS. */
 enum predict_pace predict_pace_for(const struct plan *p);
 
+/* The options of a simulation. */
 struct predict_options {
 	enum predict_pace pace;
 	int times; /* 1: fill transfers and locals of struct predict */
@@ -73,6 +74,7 @@ struct predict_span {
 	uint64_t start_ps, end_ps;
 };
 
+/* The result of a simulation. */
 struct predict {
 	uint64_t total_ps; /* time until the last rank is done */
 	uint64_t *rank_ps; /* time until each rank is done */

@@ -50,6 +50,7 @@ struct impact_ask {
 	int exact;
 };
 
+/* An impact with its interval. */
 struct impact {
 	double value;
 	double lo, hi; /* NAN: too few rounds for an interval */

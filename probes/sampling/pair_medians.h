@@ -24,6 +24,7 @@
 /* The table. */
 struct pair_medians;
 
+/* A pair of the table. */
 struct pair_medians_row {
 	int a, b;   /* nodes, a < b */
 	uint64_t n; /* medians that were added */

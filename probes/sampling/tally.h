@@ -30,6 +30,7 @@ struct tally_round {
 	uint32_t *bucket;
 };
 
+/* The results of a test in a phase. */
 struct tally {
 	struct hist total;
 	double inverse; /* sum of 1 / sample: the time, if samples are rates */

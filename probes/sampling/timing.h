@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The time of one repetition. */
 struct timing_sample {
 	double s;
 	int rank; /* the slowest rank */

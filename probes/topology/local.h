@@ -24,6 +24,7 @@ struct local_place {
 	double link_bytes_per_s;
 };
 
+/* A GPU. */
 struct local_gpu {
 	struct local_place at;
 	const char *vendor;          /* one of names_gpus */
@@ -32,6 +33,7 @@ struct local_gpu {
 	int nic; /* index in local.nics of the NIC to send by; -1: none */
 };
 
+/* A NIC. */
 struct local_nic {
 	struct local_place at;
 	char name[LOCAL_NAME_BYTES]; /* "mlx5_0" */
@@ -39,6 +41,7 @@ struct local_nic {
 	double bytes_per_s;          /* 0: down, or unknown */
 };
 
+/* The machine. */
 struct local {
 	int numa_nodes;
 	struct local_gpu gpus[LOCAL_MAX]; /* sorted by PCI address */

@@ -69,6 +69,7 @@ struct machine_place {
 	uint32_t nodes_count, leaves_count;
 };
 
+/* A described machine, for one or more nodes of this kind. */
 struct machine {
 	char *name, *about; /* name, and a sentence about it */
 	char *gpu, *fabric; /* classes for published results; "": none */

@@ -53,6 +53,7 @@ struct work {
 	struct device_event *event;
 };
 
+/* The state of transport ipc on one rank, for one plan. */
 struct transport {
 	const struct transport_team *team;
 	const struct transport_share *share;

@@ -28,10 +28,12 @@
 
 enum xccl_result { XCCL_SUCCESS = 0, XCCL_IN_PROGRESS = 7 };
 
+/* The id of a communicator (ncclUniqueId). */
 struct xccl_id {
 	char bytes[128];
 };
 
+/* The functions of the library. */
 struct xccl_lib {
 	const char *name; /* "NCCL" */
 	const char *impl; /* name in records, one of names_impls */

@@ -22,6 +22,7 @@ enum bounds_probe {
 	BOUNDS_PROBES
 };
 
+/* The measured rates. */
 struct bounds {
 	uint32_t ranks, per_node;
 	/* Rate of a node's ranks together, in bytes per second; 0: not

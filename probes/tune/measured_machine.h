@@ -23,6 +23,7 @@ struct measured_machine_way {
 	double many_per_s; /* all pairs of a node, or of two nodes, together */
 };
 
+/* The measurements. */
 struct measured_machine {
 	uint32_t ranks, nodes;
 	/* Consecutive ranks on a node; 1: ranks are distributed otherwise. */

@@ -16,6 +16,7 @@
 
 #include "common/err.h"
 
+/* The key of a stored shape. */
 struct shape_cache_key {
 	const char *machine;
 	const char *asked; /* "collective name=broadcast type=float" */

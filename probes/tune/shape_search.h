@@ -31,6 +31,7 @@ struct shape_search_try {
 	double seconds;     /* measured; NAN: it could not run */
 };
 
+/* The state of a search. */
 struct shape_search {
 	const struct shape_list *rows; /* the predictions; must live as long */
 	/* 1: messages may be cut, because the user gave no piece size. */

@@ -86,6 +86,7 @@ struct confirm_pair {
 	double x;
 	double ways[2]; /* x from a to b, and from b to a; NAN: unknown */
 };
+/* The result of a confirmation run. */
 struct confirm_report {
 	enum confirm_finding finding;
 	enum confirm_way way;

@@ -61,6 +61,7 @@ enum drift_from {
 	DRIFT_PINNED /* slower than in the pinned baseline */
 };
 
+/* One value and its past. drift_clear empties it. */
 struct drift {
 	double mean, var; /* of the distance, a logarithm */
 	double now;       /* mean distance of the last rounds */

@@ -45,6 +45,7 @@ struct hole_place { /* a node, leaf or stage */
 	uint32_t leaves; /* of a stage: the number of its leaves */
 };
 
+/* The arguments and the results of holes_find. */
 struct holes {
 	const struct mesh_path *paths;
 	size_t count;

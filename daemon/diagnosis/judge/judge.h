@@ -99,6 +99,7 @@ struct judge_track {
 	double p; /* of its last round; 1: not tested */
 };
 
+/* A change of state, by a round. */
 struct judge_change {
 	enum judge_kind kind;
 	uint32_t index;

@@ -43,6 +43,7 @@ struct link_sum {
 	uint32_t told, told_with; /* of these, included in the usual share */
 	uint8_t raised, seen;     /* seen: present in the look in progress */
 };
+/* The ports of a node with recent errors. */
 struct link_place {
 	struct link_sum *sums;
 	size_t count;
@@ -56,6 +57,7 @@ struct link_class {
 		double looks, with, octaves[LINK_OCTAVES];
 	} usual[LINK_ERROR_MAX];
 };
+/* All ports. Begins as zeros. */
 struct link_watch {
 	struct link_place *places; /* by node id */
 	size_t count;

@@ -69,6 +69,7 @@ struct loss_own {
 	double newest;   /* own losses in the newest epoch */
 	uint32_t epochs; /* in a row, not explained by chance */
 };
+/* All nodes and leaves. Begins as zeros. */
 struct loss_watch {
 	struct loss_sum *sums; /* by place */
 	size_t count;

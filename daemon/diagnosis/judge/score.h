@@ -30,6 +30,7 @@
  * requires more of an outlier. */
 #define SCORE_ASIDE_MANY 0.25
 
+/* One place in a round: an observation. */
 struct score_obs {
 	uint32_t place;
 	uint32_t peers; /* number of its group of peers, from 0 */
@@ -57,6 +58,7 @@ struct score_obs {
 	double usual, usual_var;
 };
 
+/* A leaf in a round. */
 struct score_leaf {
 	uint32_t leaf;
 	uint32_t places, slow; /* how many, and how many of them are slow */

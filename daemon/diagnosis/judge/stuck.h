@@ -18,6 +18,7 @@
 /* A node is skipped for this long, then tried again. */
 #define STUCK_OUT_NS (15 * 60 * 1000000000ULL)
 
+/* Two nodes between which an exchange did not end. */
 struct stuck_pair {
 	uint32_t nodes[2];
 	uint64_t at_ns;  /* the newest time */
@@ -26,6 +27,7 @@ struct stuck_pair {
 	char what[16]; /* the test */
 };
 
+/* The recent pairs. Begins as zeros. */
 struct stuck_watch {
 	struct stuck_pair pairs[STUCK_PAIRS_MAX];
 	size_t count;

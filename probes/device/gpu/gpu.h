@@ -21,6 +21,7 @@
 struct gpu_area;
 SLIST_HEAD(gpu_areas, gpu_area);
 
+/* An open GPU: see device.h. */
 struct device {
 	int index;
 	char pci[16], part[33];
@@ -29,6 +30,7 @@ struct device {
 	char error[DEVICE_WHY_BYTES];
 };
 
+/* A stream of a GPU. */
 struct device_stream {
 	struct device *d;
 	GPU_STREAM native;
@@ -38,6 +40,7 @@ struct device_stream {
 	uint64_t scratch_bytes;
 };
 
+/* An event of a GPU. */
 struct device_event {
 	struct device *d;
 	GPU_EVENT native;
