@@ -147,7 +147,8 @@ tables_print_fields(size_t i, FILE *to)
 		[WIRE_BOTH] = "both" };
 	const struct wire_field *f = wire_messages[i].fields;
 
-	fprintf(to, "Sent by %s.\n", senders[wire_messages[i].from]);
+	fprintf(to, "Sent by %s.\n.Bl -tag -width Ds -compact\n",
+	    senders[wire_messages[i].from]);
 	for (; f->name != NULL; f++) {
 		const char *kind = "?";
 
@@ -155,9 +156,10 @@ tables_print_fields(size_t i, FILE *to)
 			if (kinds[k].name[0] == f->kind)
 				kind = kinds[k].text;
 		}
-		fprintf(to, ".br\n.Va %s :\n%s%s\n", f->name,
-		    f->optional ? "optional " : "", kind);
+		fprintf(to, ".It Va %s No (%s%s)\n%s\n", f->name,
+		    f->optional ? "optional " : "", kind, f->text);
 	}
+	fprintf(to, ".El\n");
 }
 
 static const struct words {

@@ -23,289 +23,357 @@
 /* Most messages, which are not written twice to learn their length. */
 #define SHORT_BYTES 1024
 
-/* One field per line, with its meaning. */
+/* One field per line, with its sentence for coalmine-wire(7). */
 /* clang-format off */
 
 /* Fields by message. Arrays and objects are checked further by who reads
  * them. */
 #define FIELDS(name) static const struct wire_field name[]
-#define LAST         { NULL, 0, 0 }
+#define LAST         { NULL, 0, 0, NULL }
+#define RUN          { "run", 's', 0, "id of the run" }
 
 FIELDS(hello) = {
-	{ "version", 'i', 0 },   /* the newest it speaks: WIRE_VERSION */
-	{ "version_min", 'i', 1 }, /* the oldest; absent: no other */
-	{ "node", 's', 0 },      /* must be the certificate's common name */
-	{ "boot", 's', 0 },      /* changes when the agent's process does */
-	{ "software", 's', 0 },
-	{ "inventory", 'o', 0 }, /* as in coalmine-output(7), node */
-	{ "runs", 'a', 0 },      /* ids of runs that live here */
-	{ "spool", 'a', 0 },     /* [{run, seq}]: last seq spooled */
-	{ "term", 'i', 1 },      /* the highest that a welcome had */
+	{ "version", 'i', 0,
+	    "newest version of the protocol that the agent supports" },
+	{ "version_min", 'i', 1,
+	    "oldest version that it supports; absent: the newest only" },
+	{ "node", 's', 0,
+	    "name of the node, the common name of its certificate" },
+	{ "boot", 's', 0, "random name of this process of the agent" },
+	{ "software", 's', 0, "version of the agent" },
+	{ "inventory", 'o', 0,
+	    "hardware and software of the node, as in coalmine-output(7), "
+	    "GET nodes" },
+	{ "runs", 'a', 0, "ids of runs that are active on the node" },
+	{ "spool", 'a', 0,
+	    "for each run with stored records: run, and seq of its last "
+	    "record" },
+	{ "term", 'i', 1, "highest term of a welcome so far" },
 	LAST
 };
 FIELDS(records) = {
-	{ "run", 's', 0 },
-	{ "records", 'a', 0 }, /* record objects, seq ascending */
+	RUN,
+	{ "records", 'a', 0,
+	    "records as in coalmine-output(7), seq ascending" },
 	LAST
 };
-FIELDS(progress) = { { "run", 's', 0 }, { "record", 'o', 0 }, LAST };
+FIELDS(progress) = {
+	RUN,
+	{ "record", 'o', 0, "a record of kind progress" },
+	LAST
+};
 FIELDS(prepared) = {
-	{ "run", 's', 0 },
-	{ "ok", 'b', 0 },
-	{ "cause", 's', 1 }, /* names_causes; where ok is false */
-	{ "text", 's', 1 },
+	RUN,
+	{ "ok", 'b', 0, "whether the node can take part" },
+	{ "cause", 's', 1, "if not: a cause of coalmine-output(7)" },
+	{ "text", 's', 1, "if not: the reason" },
 	LAST
 };
 FIELDS(launched) = {
-	{ "run", 's', 0 },
-	{ "ok", 'b', 0 },
-	{ "pid", 'i', 1 },
-	{ "begun", 'b', 1 }, /* the launcher's job has its nodes, for ranks that
-	                        agents start */
-	{ "text", 's', 1 },
+	RUN,
+	{ "ok", 'b', 0, "whether they were started" },
+	{ "pid", 'i', 1, "process id of the launcher" },
+	{ "begun", 'b', 1,
+	    "true: the job of the launcher has its nodes, so their agents "
+	    "can start the ranks" },
+	{ "text", 's', 1, "the reason, if they were not started" },
 	LAST
 };
 FIELDS(exited) = {
-	{ "run", 's', 0 },
-	{ "id", 'i', 0 },     /* 0: the launcher, 1: the node's ranks */
-	{ "status", 'i', 0 }, /* exit code, or 128 + signal; of the first that
-	                         failed */
-	{ "stderr", 's', 0 }, /* its tail, valid UTF-8 */
+	RUN,
+	{ "id", 'i', 0, "0: the launcher; 1: the ranks of the node" },
+	{ "status", 'i', 0,
+	    "exit code, or 128 plus the signal, of the first process that "
+	    "failed" },
+	{ "stderr", 's', 0, "the end of its standard error" },
 	LAST
 };
 FIELDS(rank_lost) = {
-	{ "run", 's', 0 },
-	{ "rank", 'i', 0 },
-	{ "pid", 'i', 0 },
-	{ "exited", 'b', 1 },
-	{ "status", 'i', 1 }, /* of a rank that the agent started: exit code, or
-	                         128 + signal */
-	{ "stderr", 's', 1 }, /* its tail */
-	{ "abort", 's', 1 },  /* the reason given to MPI_Abort */
-	{ "stuck", 'o', 1 }, /* it lives and waits: {rank node what waited_s
-	                        at}, as emit.h */
+	RUN,
+	{ "rank", 'i', 0, "number of the rank" },
+	{ "pid", 'i', 0, "its process id" },
+	{ "exited", 'b', 1, "whether the process has ended" },
+	{ "status", 'i', 1,
+	    "of a rank that the agent started: exit code, or 128 plus the "
+	    "signal" },
+	{ "stderr", 's', 1, "the end of its standard error" },
+	{ "abort", 's', 1, "the reason given to MPI_Abort" },
+	{ "stuck", 'o', 1,
+	    "of a rank that is alive and waits for another one: rank, node, "
+	    "what (the test), waited_s, at (number of the exchange)" },
 	LAST
 };
 FIELDS(counters) = {
-	{ "run", 's', 0 },
-	{ "border", 'i', 0 },
-	{ "at_unix_ns", 'i', 0 },
-	{ "nics", 'a', 0 }, /* [{nic, counters: {rx_bytes: n, ...}}] */
+	RUN,
+	{ "border", 'i', 0, "number of the phase border, as in sample" },
+	{ "at_unix_ns", 'i', 0, "time of the reading" },
+	{ "nics", 'a', 0,
+	    "for each network device: nic (its name) and counters (an "
+	    "object of numbers)" },
 	LAST
 };
 FIELDS(spool_lost) = {
-	{ "run", 's', 0 },
-	{ "records", 'i', 0 },
-	{ "bytes", 'i', 0 },
+	RUN,
+	{ "records", 'i', 0, "number of dropped records" },
+	{ "bytes", 'i', 0, "their bytes" },
 	LAST
 };
 FIELDS(mesh_ready) = {
-	{ "ok", 'b', 0 },
-	{ "text", 's', 1 },
+	{ "ok", 'b', 0, "whether the node answers echoes" },
+	{ "text", 's', 1, "the reason, if not" },
 	LAST
 };
 FIELDS(mesh_report) = {
-	{ "epoch", 'i', 0 },
-	{ "span_ms", 'i', 0 }, /* how long it lasted here */
-	{ "classes", 'a', 0 }, /* [{class answered lost unknown unsent n mean
-	                          min p50 p90 p99 p999 max hist}], s */
-	{ "targets", 'a', 0 }, /* [{node class answered lost unknown p50 large}];
-	                          large {bytes answered lost unsent}, where any
-	                          were asked for */
-	{ "host", 'o', 0 },    /* {turn wait echoes refused limited unsent
-	                          drops stretch} */
+	{ "epoch", 'i', 0, "number of the epoch" },
+	{ "span_ms", 'i', 0, "how long the epoch lasted on this node" },
+	{ "classes", 'a', 0,
+	    "for targets on the same leaf and on other leaves: class, "
+	    "numbers of datagrams (answered, lost, unknown, unsent), and "
+	    "statistics of round trips in seconds (n, mean, min, p50, p90, "
+	    "p99, p999, max, hist)" },
+	{ "targets", 'a', 0,
+	    "for each target: node, class, answered, lost, unknown, p50 "
+	    "and, if large datagrams were sent, large (bytes, answered, "
+	    "lost, unsent)" },
+	{ "host", 'o', 0,
+	    "delays and counts of this node: turn and wait (quantiles), "
+	    "echoes, refused, limited, unsent, drops, stretch" },
 	LAST
 };
 FIELDS(enroll) = {
-	{ "node", 's', 0 },
-	{ "request", 's', 0 }, /* PKCS#10, PEM; of that name alone */
-	{ "token", 's', 1 },   /* missing within a session */
-	{ "munge", 's', 1 },   /* or a credential with the text
-	                          "coalmine-agent1 NODE KEY AUTHORITY" */
+	{ "node", 's', 0, "name of the node" },
+	{ "request", 's', 0,
+	    "certificate request (PKCS#10, PEM) for this name only" },
+	{ "token", 's', 1, "a token; absent in a session" },
+	{ "munge", 's', 1,
+	    "or a credential with the text coalmine-agent1 NODE KEY "
+	    "AUTHORITY" },
 	LAST
 };
 FIELDS(certificate) = {
-	{ "cert", 's', 1 }, /* PEM; who signed it behind it, but for the root */
-	{ "text", 's', 1 }, /* why it was rejected */
-	{ "munge", 's', 1 }, /* for one that was asked for by munge:
-	                        "coalmine-collector1 NODE KEY AUTHORITY" */
+	{ "cert", 's', 1,
+	    "the certificate (PEM), followed by the certificates of its "
+	    "authorities except the root" },
+	{ "text", 's', 1, "why the request was rejected" },
+	{ "munge", 's', 1,
+	    "reply to a credential: a credential with the text coalmine- "
+	    "collector1 NODE KEY AUTHORITY" },
 	LAST
 };
 FIELDS(trust) = {
-	{ "renew", 'b', 0 }, /* whether enroll is answered in a session */
-	{ "crl", 's', 1 },   /* PEM, lists of revoked certificates */
+	{ "renew", 'b', 0,
+	    "whether the collector renews certificates in a session" },
+	{ "crl", 's', 1, "lists of revoked certificates (PEM)" },
 	LAST
 };
 FIELDS(welcome) = {
-	{ "version", 'i', 1 }, /* of this session, where hello had several */
-	{ "heartbeat_ms", 'i', 0 },
-	{ "silence_ms", 'i', 0 },
-	{ "links_ms", 'i', 1 },  /* how often heartbeats have links; for
-	                            an inventory with links */
-	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
-	{ "keep", 'a', 0 }, /* the runs of hello that continue */
-	{ "term", 'i', 1 }, /* of the lease; a takeover increments it; absent:
-	                       1 */
+	{ "version", 'i', 1, "version of this session, if hello had several" },
+	{ "heartbeat_ms", 'i', 0, "interval of heartbeats" },
+	{ "silence_ms", 'i', 0, "timeout without a message" },
+	{ "links_ms", 'i', 1,
+	    "interval of links in heartbeats, if the inventory has links" },
+	{ "acks", 'a', 0,
+	    "for each run in spool of hello: run, and seq of its last "
+	    "committed record" },
+	{ "keep", 'a', 0, "ids of the runs in hello that continue" },
+	{ "term", 'i', 1,
+	    "term of the active collector, which each failover increments; "
+	    "absent: 1" },
 	LAST
 };
-FIELDS(ack) = { { "run", 's', 0 }, { "seq", 'i', 0 }, LAST };
+FIELDS(ack) = {
+	RUN,
+	{ "seq", 'i', 0, "number of the last committed record" },
+	LAST
+};
 FIELDS(prepare) = {
-	{ "run", 's', 0 },
-	{ "class", 's', 0 },
-	{ "mpi", 's', 0 },
-	{ "head", 's', 0 },
-	{ "deadline_ms", 'i', 0 },
-	{ "program", 's', 1 }, /* that command.run may start here */
-	{ "idle", 's', 1 },    /* "scheduler": Slurm says that the node is
-	                          idle; "assumed": campaign.idle says so */
-	{ "jobs", 'b', 1 },    /* give the node up when a job starts there */
+	RUN,
+	{ "class", 's', 0, "background or exclusive" },
+	{ "mpi", 's', 0, "name of the MPI" },
+	{ "head", 's', 0,
+	    "first node of the run, whose agent sends the records" },
+	{ "deadline_ms", 'i', 0, "maximum duration of the run" },
+	{ "program", 's', 1,
+	    "program of command.run, which the node must permit" },
+	{ "idle", 's', 1,
+	    "why the node counts as idle without a check: scheduler (Slurm "
+	    "reports it) or assumed (campaign.idle)" },
+	{ "jobs", 'b', 1,
+	    "true: end the run on this node when a job starts there" },
 	LAST
 };
 FIELDS(launch) = {
-	{ "run", 's', 0 },
-	{ "mpi", 's', 0 },
-	{ "launcher", 's', 0 },
-	{ "nodes", 'a', 0 }, /* [{node, addr}], the head first */
-	{ "ranks_per_node", 'i', 0 },
-	{ "campaign", 's', 0 }, /* INI text, defaults filled in */
-	{ "deadline_ms", 'i', 0 },
-	{ "net", 's', 1 }, /* interfaces for ranks, the same on all nodes, commas
-	                        between */
+	RUN,
+	{ "mpi", 's', 0, "name of the MPI" },
+	{ "launcher", 's', 0, "slurm or command" },
+	{ "nodes", 'a', 0, "node and addr of each node, the head first" },
+	{ "ranks_per_node", 'i', 0, "number of ranks on each node" },
+	{ "campaign", 's', 0, "text of the campaign file with all defaults" },
+	{ "deadline_ms", 'i', 0, "maximum duration of the run" },
+	{ "net", 's', 1,
+	    "network interfaces for ranks, the same on all nodes, separated "
+	    "by commas" },
 	LAST
 };
 FIELDS(start) = {
-	{ "run", 's', 0 },
-	{ "mpi", 's', 0 },
-	{ "rank", 'i', 0 },     /* the first of this node */
-	{ "ranks", 'i', 0 },    /* on this node, and on every other one */
-	{ "size", 'i', 0 },     /* ranks in all */
-	{ "campaign", 's', 0 }, /* INI text */
-	{ "net", 's', 1 },      /* of this node, for the ranks: interfaces,
-	                           commas between */
-	{ "networks", 'a', 1 }, /* that the run's nodes share, as texts */
+	RUN,
+	{ "mpi", 's', 0, "name of the MPI" },
+	{ "rank", 'i', 0, "number of the first rank on this node" },
+	{ "ranks", 'i', 0, "number of ranks on each node" },
+	{ "size", 'i', 0, "number of all ranks" },
+	{ "campaign", 's', 0, "text of the campaign file" },
+	{ "net", 's', 1,
+	    "network interfaces of this node for ranks, separated by commas" },
+	{ "networks", 'a', 1, "networks that all nodes of the run share" },
 	LAST
 };
 FIELDS(fence) = {
-	{ "run", 's', 0 },
-	{ "id", 'i', 0 },   /* of a run, from 1 */
-	{ "part", 'i', 0 }, /* of parts, from 0 */
-	{ "parts", 'i', 0 }, /* 0, of a node: it has the parts of all nodes */
-	{ "data", 's', 0 }, /* packed.h; of a node, or of all nodes */
+	RUN,
+	{ "id", 'i', 0, "number of the fence in the run, from 1" },
+	{ "part", 'i', 0, "number of this part of the data, from 0" },
+	{ "parts", 'i', 0,
+	    "number of parts; 0, from a node: it has received the parts of "
+	    "all nodes" },
+	{ "data", 's', 0, "the data, compressed by zstd, in base64" },
 	LAST
 };
 FIELDS(modex) = {
-	{ "run", 's', 0 },
-	{ "rank", 'i', 0 },
-	{ "data", 's', 1 }, /* packed.h; absent: it is asked for */
+	RUN,
+	{ "rank", 'i', 0, "number of the rank" },
+	{ "data", 's', 1,
+	    "its data, compressed by zstd, in base64; absent: a request" },
 	LAST
 };
 FIELDS(end) = {
-	{ "run", 's', 0 },
-	{ "grace_ms", 'i', 0 }, /* between SIGTERM and SIGKILL */
-	{ "text", 's', 0 },
+	RUN,
+	{ "grace_ms", 'i', 0, "time between SIGTERM and SIGKILL" },
+	{ "text", 's', 0, "the reason" },
 	LAST
 };
-FIELDS(sample) = { { "run", 's', 0 }, { "border", 'i', 0 }, LAST };
+FIELDS(sample) = {
+	RUN,
+	{ "border", 'i', 0, "number of the phase border" },
+	LAST
+};
 FIELDS(standing) = {
-	{ "verdict", 's', 0 },  /* names_verdicts */
-	{ "text", 's', 0 },
-	{ "fresh_ms", 'i', 0 }, /* validity of the verdict */
+	{ "verdict", 's', 0, "ok, warn, bad or unknown" },
+	{ "text", 's', 0, "the evidence" },
+	{ "fresh_ms", 'i', 0, "time for which the verdict is valid" },
 	LAST
 };
 FIELDS(mesh) = {
-	{ "on", 'b', 0 },          /* false: stop, and nothing else is read */
-	{ "epoch", 'i', 1 },
-	{ "seed", 'i', 1 },
-	{ "addr", 's', 1 },        /* own address, to bind to */
-	{ "port", 'i', 1 },        /* where others ask this node */
-	{ "key", 's', 1 },         /* hex: tokens for this node are made of it */
-	{ "round_ms", 'i', 1 },
-	{ "timeout_ms", 'i', 1 },
-	{ "burst", 'i', 1 },
-	{ "rate", 'n', 1 },        /* datagrams a second, at most */
-	{ "target_rate", 'n', 1 }, /* for one target */
-	{ "targets", 'a', 1 },     /* [{node class addr port token bytes}]; bytes
-	                              of large datagrams, absent: none */
+	{ "on", 'b', 0, "false: stop; the other fields are then ignored" },
+	{ "epoch", 'i', 1, "number of the epoch" },
+	{ "seed", 'i', 1, "random seed of the order of targets" },
+	{ "addr", 's', 1, "address of this node to bind to" },
+	{ "port", 'i', 1, "UDP port on which this node answers" },
+	{ "key", 's', 1,
+	    "key in hexadecimal digits, from which tokens for this node are "
+	    "made" },
+	{ "round_ms", 'i', 1, "interval of bursts to one target" },
+	{ "timeout_ms", 'i', 1, "time after which an echo is lost" },
+	{ "burst", 'i', 1, "datagrams in a burst" },
+	{ "rate", 'n', 1,
+	    "maximum datagrams a second to all targets together" },
+	{ "target_rate", 'n', 1, "maximum datagrams a second to one target" },
+	{ "targets", 'a', 1,
+	    "for each target: node, class, addr, port, token, and bytes, "
+	    "the size of large datagrams; absent: none" },
 	LAST
 };
 FIELDS(heartbeat) = {
-	{ "at_unix_ns", 'i', 0 },
-	{ "load", 'n', 1 },        /* 1-minute load average */
-	{ "host", 'o', 1 },        /* {cpu steal wait_s throttled hot net_bps net} */
-	{ "links", 'o', 1 },       /* {span_s ports: [{port counters: {name:
-	                              more}}]}, every few minutes */
-	{ "nics", 'a', 1 },        /* with links: of the inventory, if changed */
-	{ "settings", 'o', 1 },    /* with links: of the inventory, if changed */
-	{ "spool_bytes", 'i', 1 },
-	{ "busy", 's', 1 },        /* why not idle, where it is not */
-	{ "alarm", 's', 1 },       /* a fault that an operator should fix: disk full */
-	{ "in_band", 'a', 1 },     /* [{job uid rows: [{source op ranks nodes
-	                              bytes calls seconds least_s}]}], sums so far of
-	                              jobs that have news */
-	{ "ras", 'a', 1 },         /* [{job uid addrs, error or version form comms
-	                              launched errors list}]: communicators of
-	                              jobs, as agents/sensor/ras_read.h */
+	{ "at_unix_ns", 'i', 0, "time of the sender" },
+	{ "load", 'n', 1, "1-minute load average" },
+	{ "host", 'o', 1,
+	    "signs of contention: cpu, steal, wait_s, throttled, hot; "
+	    "traffic of the network devices: net_bps, net" },
+	{ "links", 'o', 1,
+	    "every few minutes, error counters since the last links: "
+	    "span_s, and ports (port, counters by name)" },
+	{ "nics", 'a', 1, "with links: nics of the inventory, if changed" },
+	{ "settings", 'o', 1,
+	    "with links: settings of the inventory, if changed" },
+	{ "spool_bytes", 'i', 1, "bytes in the spool" },
+	{ "busy", 's', 1, "why the node is not idle; absent: it is idle" },
+	{ "alarm", 's', 1,
+	    "a fault that an operator should fix, for example a full disk" },
+	{ "in_band", 'a', 1,
+	    "for jobs with new measurements of their own calls: job, uid, "
+	    "and rows (source, op, ranks, nodes, bytes, calls, seconds, "
+	    "least_s), sums since the start" },
+	{ "ras", 'a', 1,
+	    "state of NCCL jobs by their RAS port: job, uid, addrs, and "
+	    "error or version, form, comms, launched, errors, list" },
 	LAST
 };
-FIELDS(refuse) = { { "cause", 's', 0 }, { "text", 's', 0 }, LAST };
+FIELDS(refuse) = {
+	{ "cause", 's', 0, "the cause as a word" },
+	{ "text", 's', 0, "the cause as a sentence" },
+	LAST
+};
 
 /* clang-format on */
 
 const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_HELLO] = { "hello", WIRE_AGENT, hello,
-	    "first message of a session" },
+	    "first message of a session: the agent, its node and its runs" },
 	[WIRE_RECORDS] = { "records", WIRE_AGENT, records,
-	    "numbered records, kept in the spool until acknowledged" },
+	    "results of a run, kept in the spool of the agent until ack" },
 	[WIRE_PROGRESS] = { "progress", WIRE_AGENT, progress,
-	    "an unnumbered line, shown and not stored" },
+	    "how far a run is; shown, not stored" },
 	[WIRE_PREPARED] = { "prepared", WIRE_AGENT, prepared,
-	    "the node is idle and able, or why not; in a run: a job has "
-	    "started" },
+	    "reply to prepare: the node can take part, or why not; later: a "
+	    "job has started on the node" },
 	[WIRE_LAUNCHED] = { "launched", WIRE_AGENT, launched,
-	    "the launcher or the ranks run, or why not" },
+	    "reply to launch or start: the processes run, or why not" },
 	[WIRE_EXITED] = { "exited", WIRE_AGENT, exited,
-	    "the launcher ended, or all ranks here" },
+	    "the launcher has ended, or all ranks of this node" },
 	[WIRE_RANK_LOST] = { "rank-lost", WIRE_AGENT, rank_lost,
-	    "a rank disconnected without bye, or is stuck" },
+	    "a rank has ended before its last result, or waits for another "
+	    "rank without progress" },
 	[WIRE_COUNTERS] = { "counters", WIRE_AGENT, counters,
-	    "network counters at a phase border" },
+	    "reply to sample: counters of network devices between two phases" },
 	[WIRE_SPOOL_LOST] = { "spool-lost", WIRE_AGENT, spool_lost,
-	    "records dropped because the spool was full" },
+	    "records that the agent dropped because its spool was full" },
 	[WIRE_MESH_READY] = { "mesh-ready", WIRE_AGENT, mesh_ready,
-	    "the node answers mesh probes, or why not" },
+	    "reply to mesh: the node answers echoes, or why not" },
 	[WIRE_MESH_REPORT] = { "mesh-report", WIRE_AGENT, mesh_report,
-	    "results of the mesh's last epoch" },
+	    "echoes of this node in the epoch that has ended" },
 	[WIRE_ENROLL] = { "enroll", WIRE_AGENT, enroll,
-	    "request for a certificate, by a token or in a session" },
+	    "request for a certificate, by a token or munge, or in a session" },
 	[WIRE_WELCOME] = { "welcome", WIRE_COLLECTOR, welcome,
-	    "the session is accepted; records already committed" },
+	    "reply to hello: the session is accepted" },
 	[WIRE_ACK] = { "ack", WIRE_COLLECTOR, ack,
-	    "records up to seq are committed" },
+	    "records of a run up to seq are committed; the agent deletes "
+	    "them" },
 	[WIRE_PREPARE] = { "prepare", WIRE_COLLECTOR, prepare,
-	    "reserve this node for a run" },
+	    "reserve this node for a run, if it is idle and able" },
 	[WIRE_LAUNCH] = { "launch", WIRE_COLLECTOR, launch,
-	    "start the launcher here" },
+	    "to the head, the first node of a run: start the launcher" },
 	[WIRE_START] = { "start", WIRE_COLLECTOR, start,
-	    "start these ranks here" },
+	    "start the ranks of this node" },
 	[WIRE_END] = { "end", WIRE_COLLECTOR, end,
-	    "end everything of a run here and forget it" },
+	    "end all processes of a run on this node, and forget the run" },
 	[WIRE_SAMPLE] = { "sample", WIRE_COLLECTOR, sample,
-	    "read the counters now" },
+	    "read the counters of the network devices now" },
 	[WIRE_STANDING] = { "standing", WIRE_COLLECTOR, standing,
 	    "the verdict on the node, for its own health checks" },
 	[WIRE_MESH] = { "mesh", WIRE_COLLECTOR, mesh,
-	    "the mesh's next epoch: keys, pace and targets" },
+	    "next epoch of the mesh: key, rates and targets of this node" },
 	[WIRE_CERTIFICATE] = { "certificate", WIRE_COLLECTOR, certificate,
-	    "the answer to enroll" },
+	    "reply to enroll" },
 	[WIRE_TRUST] = { "trust", WIRE_COLLECTOR, trust,
-	    "if the inventory has certificates: whether they are renewed, and "
-	    "the revocation list" },
+	    "renewal and revocation of certificates; sent if the inventory has "
+	    "certificates" },
 	[WIRE_FENCE] = { "fence", WIRE_BOTH, fence,
-	    "data of a node's ranks for all others; of all nodes" },
+	    "data that the ranks of a node publish for all ranks; from the "
+	    "collector: the data of all nodes" },
 	[WIRE_MODEX] = { "modex", WIRE_BOTH, modex,
-	    "data of one rank: requested, or delivered" },
-	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat, "alive" },
-	[WIRE_REFUSE] = { "refuse", WIRE_BOTH, refuse, "why a session ends" },
+	    "data of one rank: a request, or the reply" },
+	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat,
+	    "the sender is alive; from an agent: state of its node" },
+	[WIRE_REFUSE] = { "refuse", WIRE_BOTH, refuse,
+	    "last message of a session: why it ends" },
 };
 
 static int

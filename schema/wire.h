@@ -75,9 +75,10 @@ enum wire_type {
 /* A field of a message. */
 struct wire_field {
 	const char *name;
-	char kind;    /* 's' string, 'i' integer, 'n' number, 'b' boolean,
-			 'o' object, 'a' array */
-	int optional; /* 1: the field may be missing */
+	char kind;        /* 's' string, 'i' integer, 'n' number, 'b' boolean,
+			     'o' object, 'a' array */
+	int optional;     /* 1: the field may be missing */
+	const char *text; /* its meaning, for the manual page */
 };
 
 /* A type of messages. */
