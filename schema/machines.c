@@ -78,8 +78,9 @@ const char *const machines_vias[MACHINES_VIA_MAX] = {
 	    VIA_SHARE(via, "within", TEXT_WITHIN),                             \
 	    VIA_SHARE(via, "self", TEXT_SELF)
 
-#define TEXT_USABLE  "Whether this transport is available."
-#define TEXT_LATENCY "Latency of a transfer, in addition to its links."
+#define TEXT_USABLE "Whether this transport is available."
+#define TEXT_LATENCY                                                           \
+	"Latency of a transfer, in addition to the latency of its links."
 #define TEXT_OVERHEAD                                                          \
 	"Time that both ends need for a message before it moves; messages "    \
 	"between the same two ranks wait for each other."

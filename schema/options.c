@@ -305,17 +305,21 @@ const struct conf_row options_daemon[] = {
 	    "lost." },
 	{ "verdict", "effect", CONF_REAL, 0.005, 1, NULL, "0.05", "1",
 	    "Minimum effect, as a share: a node that is slower than its "
-	    "peers by less than this is not an outlier. 0.05 is 5 %." },
+	    "peers by less than this is not an outlier. 0.05 is 5 %. "
+	    "Increase it to ignore small differences." },
 	{ "verdict", "fdr", CONF_REAL, 0.000001, 0.2, NULL, "0.01", "1",
-	    "False discovery rate at which nodes become outliers, tested "
-	    "over the recent rounds of each node: the smallest number of "
-	    "rounds that includes the votes. As that number varies, more "
-	    "rounds than this share have a healthy node as an outlier, "
-	    "before its confirmation run: with the defaults 3 % with 256 "
-	    "nodes and 15 % with 10000." },
+	    "False discovery rate: the share of healthy nodes among the nodes "
+	    "that become outliers, which chance may cause. A lower rate "
+	    "starts fewer confirmation runs and misses smaller effects. The "
+	    "number of rounds that are tested together depends on the votes "
+	    "of a node, so chance causes more outliers than this rate: with "
+	    "the defaults a healthy node is an outlier, before its "
+	    "confirmation run, in 3 % of the rounds of 256 nodes and in 15 % "
+	    "of the rounds of 10000 nodes." },
 	{ "verdict", "votes", CONF_INT, 1, 16, NULL, "3", "rounds",
 	    "Number of slow rounds, among the last verdict.window, that make "
-	    "a node an outlier." },
+	    "a node an outlier. Fewer find a fault sooner and cause more "
+	    "confirmation runs." },
 	{ "verdict", "window", CONF_INT, 1, 16, NULL, "5", "rounds",
 	    "Number of most recent rounds of a node in which slow ones "
 	    "(verdict.votes) are counted." },

@@ -32,7 +32,8 @@
 	{                                                                      \
 		section, "piece", CONF_BYTES, 0, GIB, NULL, "0", "bytes",      \
 		    "Transports mpi and rma cut longer messages into pieces "  \
-		    "of this size; short pieces need no rendezvous. 0: the "   \
+		    "of this size. Pieces up to the eager limit of the MPI "   \
+		    "are sent without waiting for the receiver. 0: the "       \
 		    "fewest pieces."                                           \
 	}
 
