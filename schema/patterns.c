@@ -249,7 +249,7 @@ const struct conf_row options_campaign[] = {
 	{ "compose", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
 	    "sum", "", "Operation by which reduce combines elements." },
 	{ "compose", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
-	    "Rank that the word root stands for in steps." },
+	    "Rank to which the word root refers in steps." },
 	{ "compose", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
 	    "Levels of the machine as factors, outermost first, for example "
 	    "2,2,3. The product is the number of ranks. flat: one level. "
@@ -274,8 +274,8 @@ const struct conf_row options_campaign[] = {
 	    "Torus with this many dimensions: each rank sends to its nearest "
 	    "neighbours." },
 	{ "neighbor", "matrix", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Sparse matrix, a Matrix Market file. Ranks exchange what the "
-	    "product of this matrix and a dense one needs." },
+	    "Sparse matrix, a Matrix Market file. Ranks exchange the rows "
+	    "that the product of this matrix and a dense one needs." },
 	{ "neighbor", "columns", CONF_INT, 0, 16777216, NULL, "0", "columns",
 	    "For matrix: number of columns of the dense matrix, with 8 bytes "
 	    "an element. 0: as many as the sparse matrix has rows." },
