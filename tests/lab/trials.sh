@@ -24,7 +24,7 @@ trials()
 	from-start 2x4m node5 node degrade node5 rate=40mbit
 	head 2x4m node1 node degrade node1 rate=30mbit
 	quota 2x4m node6 quota quota 6
-	send 3x3 node4 what.it.sends degrade node4 rate-out=30mbit
+	send 3x3 node4 when.it.sends degrade node4 rate-out=30mbit
 	mid-confirmation 3x3 node9,node2 node second_in_confirmation
 	beside-a-job 3x3 node6 node job_and_fault
 	loss 3x3 node5 lost drop 'iifname "p-node5" numgen random mod 200 < 1'
