@@ -45,38 +45,40 @@ struct session {
 	struct sessions *all;
 	enum step step;
 	int fd;              /* -1 once bev owns it */
-	int in_call;         /* ops or parser are on the stack */
-	int dead;            /* to be freed when they are not */
-	struct event *first; /* the first record, then a disconnect */
+	int in_call;         /* 1: a call of ops or the parser is active */
+	int dead;            /* 1: free it when that call returns */
+	struct event *first; /* waits for the first record, then for its end */
 	int wants;           /* bytes of the first TLS record to wait for */
-	int enrols;          /* no certificate; may send enroll only */
+	int enrols;          /* 1: no certificate; it may send only enroll */
 	uint64_t question;   /* its enroll request that is pending; or 0 */
-	struct event *timer; /* limit, later the heartbeat */
+	struct event *timer; /* time limit of its step; then the heartbeat */
 	struct bufferevent *bev;
-	uint64_t last_ns;
-	uint64_t verified_ns;
-	uint64_t heartbeat_ns;
-	size_t message_bytes;
+	uint64_t last_ns;      /* time of the last bytes from the peer */
+	uint64_t verified_ns;  /* time of the last check of its certificate */
+	uint64_t heartbeat_ns; /* interval of heartbeats */
+	size_t message_bytes;  /* of the message that is being handled */
 	size_t shared_bytes; /* of shared frames, since its output was empty */
 	/* The time of its messages; own_account until the node is known. */
 	struct account own_account, *account;
 	struct event *paused; /* until its debt is paid; NULL: never */
 	unsigned verified_by; /* tls_reads at its last verification */
 	int64_t cert_end_unix_s;
-	void *arg;
+	void *arg; /* of the caller: session_set_arg */
 	char addr[INET6_ADDRSTRLEN];
 	char node[TLS_NAME_MAX + 1]; /* from the certificate */
 };
 TAILQ_HEAD(session_list, session);
 
-/* An address that connects, of IPv6 its /64. An address that had a session is
- * known, and is kept until the collector ends. */
+/* An address from which peers connect; of IPv6 its /64 network. An address that
+ * had a session is known, and is kept until the collector ends. Sources take
+ * turns, so that one of them cannot occupy all handshakes. */
 struct source {
-	TAILQ_ENTRY(source) link; /* in turns, while one of it waits */
-	struct source *next;      /* of the same bucket */
-	uint64_t key;
+	TAILQ_ENTRY(source) link; /* while one of its sessions waits */
+	struct source *next;      /* in the same bucket */
+	uint64_t key;             /* from the address */
 	int is_known;
-	size_t waiting_count, places; /* of its sessions */
+	/* Number of its sessions in STEP_WAITING and in STEP_STRANGER. */
+	size_t waiting_count, places;
 	struct session_list waiting;
 };
 TAILQ_HEAD(source_list, source);
@@ -89,22 +91,22 @@ struct sessions {
 	const struct session_ops *ops;
 	void *ctx;
 	SSL_CTX *tls, *enroll; /* enroll may be NULL */
-	unsigned tls_reads;
+	unsigned tls_reads;    /* how often tls was set */
 	struct session_list list[STEP_MAX];
 	size_t count[STEP_MAX];
-	struct event *turns; /* start waiting handshakes */
+	struct event *turns; /* timer: start waiting handshakes */
 	struct source *sources[SOURCE_BUCKETS];
 	struct source_list sources_waiting[2]; /* the known ones are [1] */
 	uint64_t sources_seed;                 /* unpredictable buckets */
-	size_t known_count;
-	unsigned turn_count;
-	int held;
+	size_t known_count;                    /* number of known sources */
+	unsigned turn_count; /* turns so far; some go to unknown sources */
+	int held;            /* see sessions_hold */
 	struct strict_lines lines; /* of the message that is being handled */
 	uint64_t questions;        /* number of the last enroll request */
 	char *beat;                /* a heartbeat's frame, or NULL */
 	long beat_bytes;
-	uint64_t beat_ns; /* when it was built */
-	struct log_limit once;
+	uint64_t beat_ns;      /* when it was built */
+	struct log_limit once; /* of sessions_complain */
 	struct sessions_dated dated;
 	uint64_t dated_ns; /* of the last one */
 };

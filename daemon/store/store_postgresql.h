@@ -29,16 +29,17 @@ struct pg_param {
 /* A statement. */
 struct pg_stmt {
 	struct sql_stmt sql;
-	char *text; /* as sent to the server */
-	unsigned char map[PG_PARAMS];
-	int params;
+	char *text;                       /* as sent to the server */
+	unsigned char map[PG_PARAMS];     /* see pg_translate */
+	int params;                       /* number of parameters */
 	struct pg_param param[PG_PARAMS]; /* indexed from 1 */
 	char name[24]; /* of the prepared statement and of its cursor */
-	unsigned runs;
-	unsigned prepared; /* in this life of the connection; 0: not prepared */
-	int open;          /* its cursor is open */
-	PGresult *rows;    /* of its cursor */
-	int row;
+	unsigned runs; /* how often it was run */
+	/* struct pg.life when it was prepared; 0: not prepared. */
+	unsigned prepared;
+	int open;              /* 1: its cursor is open */
+	PGresult *rows;        /* of its cursor */
+	int row;               /* the current row of rows */
 	unsigned long decoded; /* bit mask: columns already decoded to bytes */
 };
 
@@ -56,23 +57,25 @@ struct pg {
 	char *url, *schema, *who, *authorities;
 	uint64_t lease_ns;
 	PGconn *conn;  /* NULL: not connected */
-	unsigned life; /* number of the connection */
+	unsigned life; /* number of connections so far, this one included */
 	int pid;       /* of the server's process, current or last */
 	struct err error;
 	int wake_fd; /* eventfd: set by an interrupt */
 	const uint64_t *deadline_ns;
 	uint64_t give_up_ns; /* timeout of the awaited result */
-	int cancelled;       /* the server was asked to cancel */
+	int cancelled;       /* 1: the server was requested to cancel */
 
 	struct pg_wait *waits; /* in the order of statements */
 	size_t wait_count, wait_cap;
 	int failed;         /* -errno of the first failure, for flush */
-	int in_transaction; /* between begin and commit or rollback */
-	unsigned cursors;   /* open ones; without begin in an own transaction */
+	int in_transaction; /* 1: between begin and commit or rollback */
+	/* Number of open cursors; without begin they have a transaction of
+	 * their own. */
+	unsigned cursors;
 
 	int64_t term, batch; /* in table leader, while active */
-	int in_doubt;        /* the result of the commit of batch is unknown */
-	int64_t day;         /* since 1970; its partitions exist */
+	int in_doubt; /* 1: the result of the commit of batch is unknown */
+	int64_t day;  /* day since 1970 for which pg_day made partitions */
 	struct sql_space space;
 	uint64_t space_ns; /* when space was measured */
 };
