@@ -46,11 +46,11 @@ struct agent {
 	/* Paths of the helper programs. */
 	char keeper[AGENT_PATH_MAX], pmix[AGENT_PATH_MAX];
 	char *cgroup; /* cgroup in which leaves can be created, or NULL */
-	int cores;
+	int cores;    /* number of cores of this node */
 	struct json_t *inventory;
-	struct event *grace; /* timer: no contact with the collector */
+	struct event *grace; /* timer: no contact for longer than agent.grace */
 	struct event *sync;  /* timer: the spool has to be synced */
-	int stopping;
+	int stopping;        /* 1: the agent ends */
 };
 
 #endif

@@ -48,22 +48,24 @@ struct run {
 	char id[RECORD_RUN_MAX + 1];
 	char dir[AGENT_PATH_MAX];
 	const struct mpi_impl_mpi *mpi;
-	int exclusive;
+	int exclusive; /* 1: no other run may use the node */
 	uint64_t deadline_ns;
-	struct event *deadline;
+	struct event *deadline; /* timer */
 	struct idle_wait *idle; /* prepare still waits for it */
 	/* 1: the run ends when a job of the batch system starts here. */
 	int yields;
 	json_t *jobs; /* jobs of the node (idle_jobs) when it was prepared */
-	struct event *jobs_look;
+	struct event *jobs_look; /* timer: look for new jobs */
 	struct rank_watch *watch;
 	struct record_pipe *records; /* where rank 0 runs */
 	struct gate *gate;           /* a batch system's job; or NULL */
-	int starts_ranks;
+	int starts_ranks;    /* 1: the agents start the ranks, not a launcher */
 	struct ranks *ranks; /* NULL: none that this agent started */
 	TAILQ_HEAD(, run_child) children;
-	json_t *outbox; /* [[type, again, message], ...] */
-	int ending;
+	/* Messages that wait for a session, [[type, again, message], ...]; see
+	 * run_send. */
+	json_t *outbox;
+	int ending; /* 1: its processes are being ended */
 };
 
 /* Return the run with this id, or NULL. */

@@ -47,7 +47,7 @@ struct session {
 	int fd;              /* -1 once bev owns it */
 	int in_call;         /* 1: a call of ops or the parser is active */
 	int dead;            /* 1: free it when that call returns */
-	struct event *first; /* waits for the first record, then for its end */
+	struct event *first; /* waits for the first record, then a disconnect */
 	int wants;           /* bytes of the first TLS record to wait for */
 	int enrols;          /* 1: no certificate; it may send only enroll */
 	uint64_t question;   /* its enroll request that is pending; or 0 */

@@ -107,11 +107,11 @@ struct exec {
 	uint32_t awaited;
 	/* 1: the active events are one step of transfers of one transport. */
 	int simple;
-	int awake;       /* 1: a waiter keeps its core */
+	int awake;       /* 1: a waiting rank polls and keeps its core */
 	int at_once;     /* 1: all active events were started together */
 	uint32_t lo, hi; /* the active events are lo to hi - 1 */
-	uint32_t done;
-	int tag_base;
+	uint32_t done;   /* number of active events that are complete */
+	int tag_base;    /* tags of this plan begin here, for MPI */
 
 	struct fill fill;
 	/* Host memory, if the processor cannot access the device's. */
