@@ -211,6 +211,14 @@ struct port_shortfall {
 	double now, usual;
 };
 
+/* What a follow-up run is to find. */
+enum recovers {
+	RECOVERS_NOT,   /* whether a suspect is slow */
+	RECOVERS_MAYBE, /* whether an outlier is normal again, as another test
+			 * has found */
+	RECOVERS        /* the same; its newest round was normal */
+};
+
 /* A case: an open finding about a node, leaf, stage or the fleet. */
 struct incident {
 	TAILQ_ENTRY(incident) link; /* in incidents or follows of diagnosis */
@@ -247,7 +255,7 @@ struct incident {
 	/* For members of diagnosis.follows, which are not cases: the start, and
 	 * whether the follow-up is to find recovery. */
 	uint64_t first_ns;
-	int recovers;
+	enum recovers recovers;
 };
 TAILQ_HEAD(incidents, incident);
 TAILQ_HEAD(shortfall_runs, shortfall_run); /* shortfall.c */

@@ -26,6 +26,9 @@
 #define FOLLOW_SHARE 0.25
 /* Runs without a result, after which only rounds decide. */
 #define FOLLOW_TRIES 3
+/* A place was slow enough, in units of the smallest effect that counts, for its
+ * next normal round to mean that the fault is over. */
+#define RELIEF_TIMES 2.0
 
 static const struct judge_track *
 follow_up_track(const struct incident *k)
@@ -61,7 +64,7 @@ follow_up_free(struct diagnosis *d)
 
 static void
 follow_up_add(struct diagnosis *d, struct diagnosis_series *s,
-    enum judge_kind kind, uint32_t index, int recovers,
+    enum judge_kind kind, uint32_t index, enum recovers recovers,
     const struct diagnosis_source *from)
 {
 	struct incident *k;
@@ -89,8 +92,14 @@ follow_up_is_over(const struct diagnosis *d, const struct incident *k)
 	    (k->kind == JUDGE_NODE &&
 		!roster_is_up(roster_by_id(d->roster, k->index))))
 		return 1;
-	return k->recovers ? t->state < JUDGE_OUTLIER || t->clean == 0
-			   : t->state >= JUDGE_OUTLIER || (t->votes & 1) == 0;
+	switch (k->recovers) {
+	case RECOVERS_MAYBE:
+		return t->state < JUDGE_OUTLIER;
+	case RECOVERS:
+		return t->state < JUDGE_OUTLIER || t->clean == 0;
+	default:
+		return t->state >= JUDGE_OUTLIER || (t->votes & 1) == 0;
+	}
 }
 
 static void
@@ -109,11 +118,39 @@ follow_up_suspects(struct diagnosis *d, struct diagnosis_series *s,
 		    !isnan(o->z) && !o->aside &&
 		    judge_is_large(s->judge, JUDGE_NODE, o->place) &&
 		    incident_find(d, JUDGE_NODE, o->place) == NULL)
-			follow_up_add(d, s, JUDGE_NODE, o->place, 0, from);
+			follow_up_add(d, s, JUDGE_NODE, o->place, RECOVERS_NOT,
+			    from);
 		if (o->leaf != SCORE_NO_LEAF &&
 		    judge_is_large(s->judge, JUDGE_LEAF, o->leaf) &&
 		    incident_find(d, JUDGE_LEAF, o->leaf) == NULL)
-			follow_up_add(d, s, JUDGE_LEAF, o->leaf, 0, from);
+			follow_up_add(d, s, JUDGE_LEAF, o->leaf, RECOVERS_NOT,
+			    from);
+	}
+}
+
+/* If a place is normal in a round of s and was slow in the round before, it has
+ * probably recovered. Tests of rare rounds that named it too, for example an
+ * hourly incast, then need not wait for their next round. */
+static void
+follow_up_others(struct diagnosis *d, const struct diagnosis_series *s,
+    const struct incident *k, const struct diagnosis_source *from)
+{
+	const struct judge_track *t = judge_track(s->judge, k->kind, k->index);
+
+	if (t->known < 2 || judge_newest(t, 0) >= judge_least(s->judge) ||
+	    judge_newest(t, 1) < RELIEF_TIMES * judge_least(s->judge))
+		return;
+	for (size_t i = 0; i < d->series_count; i++) {
+		struct diagnosis_series *q = &d->series[i];
+		const struct judge_track *of = judge_track(q->judge, k->kind,
+		    k->index);
+
+		if (q != s && of != NULL &&
+		    (q->every_ns == 0 || q->every_ns > s->every_ns) &&
+		    of->state >= JUDGE_OUTLIER && of->clean == 0 &&
+		    judge_was_large(of))
+			follow_up_add(d, q, k->kind, k->index, RECOVERS_MAYBE,
+			    from);
 	}
 }
 
@@ -138,10 +175,13 @@ follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    ? judge_track(s->judge, k->kind, k->index)
 		    : NULL;
 
-		if (t != NULL && k->what < WHAT_DRIFT && k->what != WHAT_HOST &&
-		    !k->paths && t->state >= JUDGE_OUTLIER && t->clean > 0 &&
+		if (t == NULL || k->what >= WHAT_DRIFT ||
+		    k->what == WHAT_HOST || k->paths)
+			continue;
+		if (t->state >= JUDGE_OUTLIER && t->clean > 0 &&
 		    judge_was_large(t))
-			follow_up_add(d, s, k->kind, k->index, 1, from);
+			follow_up_add(d, s, k->kind, k->index, RECOVERS, from);
+		follow_up_others(d, s, k, from);
 	}
 }
 
@@ -190,6 +230,7 @@ follow_up_well(struct diagnosis *d, struct incident *k,
 	uint64_t several = 1;
 
 	judge_extra(s->judge, k->kind, k->index, fmin(0, r->effect));
+	k->recovers = RECOVERS;
 	/* Each test that names it must find it normal. */
 	TAILQ_FOREACH (other, &d->follows, link)
 		several += other != k && other->kind == k->kind &&

@@ -54,6 +54,24 @@ hear_pairs(struct fix *f, double factor)
 	json_decref(record);
 }
 
+/* A round of bandwidths six minutes later. */
+static void
+hear_bandwidths(struct fix *f, double factor)
+{
+	static const struct diagnosis_source from = { "run-1", "watch",
+		"background", "openmpi", "agents", NULL, NULL };
+	json_t *record = made_round(1 / factor), *node;
+	size_t i;
+
+	now_ns += 360 * CLK_NS_PER_S;
+	json_array_foreach (json_object_get(record, "nodes"), i, node)
+		json_object_set(node, "q75", json_object_get(node, "q25"));
+	json_object_set_new(record, "partners", json_string("match"));
+	json_object_set_new(record, "test", json_string("bw"));
+	evidence_record(f->diagnosis, f->roster, &from, record);
+	json_decref(record);
+}
+
 /* Return the order after this much time: "", or the begin of its sentence. */
 static const char *
 ordered_after(struct fix *f, uint64_t s)
@@ -149,6 +167,35 @@ test_not_well(void **state)
 	assert_string_equal(ordered_after(f, 600), "");
 }
 
+/* An hourly test named it. That it is fast again in a more frequent test orders
+ * runs of the hourly one. */
+static void
+test_well_by_another_test(void **state)
+{
+	struct fix *f = *state;
+
+	every_s = 3600;
+	for (int i = 0; i < 4; i++)
+		hear_bandwidths(f, 1);
+	make_bad(f);
+	hear_bandwidths(f, 1);
+	hear_bandwidths(f, 1);
+	assert_string_equal(ordered_after(f, 600), "");
+	hear_bandwidths(f, 3);
+	hear_bandwidths(f, 1);
+	assert_string_equal(ordered_after(f, 60), "");
+	assert_string_equal(ordered_after(f, 60), "follow-up run on node5");
+	hear_pass(f, "none", 0);
+	expect_pending(f, "recovering: normal in 1 of 3 rounds");
+	assert_string_equal(ordered_after(f, 120), "follow-up run on node5");
+	hear_pass(f, "none", 0);
+	assert_string_equal(ordered_after(f, 120), "follow-up run on node5");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	hear_pass(f, "none", 0);
+	assert_int_equal(open_cases(f), 0);
+	every_s = 360;
+}
+
 /* The run finds it as fast as the others: that was all. */
 static void
 test_once(void **state)
@@ -223,6 +270,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		FOLLOW_TEST(test_bad_and_well),
 		FOLLOW_TEST(test_not_well),
+		FOLLOW_TEST(test_well_by_another_test),
 		FOLLOW_TEST(test_once),
 		FOLLOW_TEST(test_no_result),
 		FOLLOW_TEST(test_frequent),
