@@ -4,9 +4,13 @@
  */
 #include "schema/names_verdict.h"
 
-const char *const names_whats[WHAT_MAX] = { "node", "leaf", "link", "host",
-	"undetermined", "rail", "drift", "prediction", "port", "intermittent",
-	"fleet", "link-errors", "mtu", "stuck", "spine" };
+#include <stddef.h>
+
+const struct what_row names_whats[WHAT_MAX] = {
+#define FAULT(id, name, test, text, step) { name, test, text, step },
+#include "schema/faults.inc"
+#undef FAULT
+};
 
 const char *const names_verdicts[VERDICT_MAX] = { "ok", "warn", "bad",
 	"unknown" };

@@ -9,26 +9,20 @@
 #ifndef SCHEMA_NAMES_VERDICT_H
 #define SCHEMA_NAMES_VERDICT_H
 
-/* The kind of an outlier: member "what" of a verdict. */
+/* What is slow, or the kind of fault: member "what" of a verdict. */
 enum what {
-	WHAT_NODE,
-	WHAT_LEAF,
-	WHAT_LINK,
-	WHAT_HOST,         /* contention for the CPUs of the host */
-	WHAT_UNDETERMINED, /* the node or its path: not distinguishable */
-	WHAT_RAIL,         /* one NIC of a node that has several */
-	WHAT_DRIFT,        /* slower than its own past */
-	WHAT_PREDICTION,   /* slower than the described machine should be */
-	WHAT_PORT,         /* a port runs below its rate */
-	WHAT_INTERMITTENT, /* slow repeatedly, but not in confirmation runs */
-	WHAT_FLEET,        /* all nodes are slower than they were */
-	WHAT_LINK_ERRORS,  /* a port counts errors in consecutive readings */
-	WHAT_MTU,          /* large packets are lost there */
-	WHAT_STUCK,        /* exchanges with it do not complete */
-	WHAT_SPINE,        /* one of the switches above the leaves */
+#define FAULT(id, name, test, text, step) WHAT_##id,
+#include "schema/faults.inc"
+#undef FAULT
 	WHAT_MAX
 };
-extern const char *const names_whats[WHAT_MAX];
+struct what_row {
+	const char *name;
+	const char *test; /* what shows it; NULL: rounds */
+	const char *text; /* its meaning */
+	const char *step; /* what an operator should check */
+};
+extern const struct what_row names_whats[WHAT_MAX];
 
 /* The judgement of the measurements of a node or leaf. */
 enum verdict {

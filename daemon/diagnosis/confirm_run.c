@@ -5,7 +5,7 @@
  * in the class of the run that made it an outlier, without other runs on the
  * network. The limits of a class apply as for any other run.
  */
-#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/confirm_run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +22,11 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/fault_outlier.h"
+#include "daemon/diagnosis/follow_up.h"
+#include "daemon/diagnosis/incident_show.h"
+#include "daemon/diagnosis/spines.h"
 #include "schema/options.h"
 
 /* Measurements of each pair. A round of bandwidths on a slow link is one
@@ -59,7 +64,7 @@ confirm_run_clear(struct confirm_run *p)
 	p->is_follow = 0;
 }
 
-static void
+void
 confirm_run_again_later(const struct diagnosis *d, struct incident *k)
 {
 	uint64_t wait_ns = AGAIN_NS << (k->tries < 8 ? k->tries : 8);
@@ -168,8 +173,9 @@ confirm_run_choose(struct diagnosis *d, const struct incident *k)
 	n = confirm_choose(list, roster_ids(d->roster), outlier, &d->rng,
 	    chosen);
 	/* All nodes of the leaf caused the effect together. */
-	if (n >= 3 && k->kind == JUDGE_LEAF && (p->is_rate || k->paths) &&
-	    !k->asks_way && k->series->sort != CANARY_INCAST)
+	if (n >= 3 && k->kind == JUDGE_LEAF &&
+	    (p->is_rate || k->fault->is_share) && !k->asks_way &&
+	    k->series->sort != CANARY_INCAST)
 		n = confirm_load(list, roster_ids(d->roster), &d->rng, chosen,
 		    n);
 	else if (n >= 3 && k->series->sort == CANARY_INCAST)
@@ -177,7 +183,7 @@ confirm_run_choose(struct diagnosis *d, const struct incident *k)
 		    n, CONFIRM_NODES_INCAST);
 	/* The path of a pair is random, so a large number of pairs is
 	 * counted. */
-	if (n >= 3 && k->paths)
+	if (n >= 3 && k->fault->is_share)
 		n = confirm_fill(list, roster_ids(d->roster), &d->rng, chosen,
 		    n, CONFIRM_NODES_MAX);
 	for (size_t i = 0; n >= 3 && i < n; i++) {
@@ -213,7 +219,7 @@ confirm_run_partners_of(const struct diagnosis *d, const struct incident *k)
 {
 	if (k->series->sort == CANARY_INCAST)
 		return PARTNERS_RING; /* an incast has its own partners */
-	return k->paths || (k->kind == JUDGE_LEAF && !k->asks_way)
+	return k->fault->is_share || (k->kind == JUDGE_LEAF && !k->asks_way)
 	    ? PARTNERS_MATCH
 	    : d->pass.is_follow       ? PARTNERS_PAIR
 	    : confirm_run_has_ways(d) ? PARTNERS_ONE_WAY
@@ -392,13 +398,9 @@ confirm_run_is_due(const struct diagnosis *d, const struct incident *k)
 {
 	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
 
-	if (series_kind(k->series->sort).is_loss)
-		return 0; /* see conclude_loss() in diagnosis.c */
-	if (k->what == WHAT_INTERMITTENT ? k->passed
-					 : (answered && !k->asks_way) ||
-		    k->what == WHAT_HOST || k->what >= WHAT_DRIFT)
-		return 0;
-	return k->tries < TRIES_MAX && clk_ns() >= k->next_ns &&
+	return k->fault->is_confirmable && k->what != WHAT_HOST &&
+	    (!answered || k->asks_way) && k->tries < TRIES_MAX &&
+	    clk_ns() >= k->next_ns &&
 	    d->pass.in_window < d->o.second_pass_per_hour;
 }
 
@@ -646,9 +648,7 @@ confirm_run_conclude(struct diagnosis *d, struct incident *k)
 	    k->series->sort != CANARY_INCAST && confirm_run_has_ways(d);
 	if (k->asks_way)
 		k->tries = 0;
-	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
-	if (k->what == WHAT_NODE && k->rail[0] != '\0')
-		k->what = WHAT_RAIL;
+	fault_outlier_found(d, k, clear ? CONFIRM_UNCLEAR : k->finding);
 	/* Neither leaf becomes bad, since the other may be the cause. */
 	k->verdict = clear || is_between ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
@@ -754,53 +754,6 @@ confirm_run_subtract_usual(const struct diagnosis *d, const struct incident *k,
 	}
 }
 
-/* Count the slow pairs of the leaf or node in the run, and add the evidence of
- * all runs. The share shown in its rounds is the share to detect. */
-static void
-confirm_run_conclude_paths(struct diagnosis *d, struct incident *k,
-    const struct confirm_pair *pairs, size_t n, double slow_min)
-{
-	const struct confirm_run *p = &d->pass;
-	int is_leaf = k->kind == JUDGE_LEAF;
-	struct confirm_share share;
-	double usual = 0, more;
-
-	if (is_leaf) {
-		const struct drift *now = &k->series->paths[k->index];
-
-		usual = fmax(0, now->mean);
-		/* Extrapolate the newest mean, which approaches the share
-		 * slowly. */
-		more = drift_shift(now) /
-		    -expm1(log1p(-DRIFT_NOW) * fmax(1, drift_rounds(now)));
-	} else {
-		const struct member_sum *m = &k->series->members[k->index];
-
-		more = m->share - m->rest;
-	}
-	confirm_share(p->leaves, pairs, n, is_leaf, d->o.judge.effect_min,
-	    slow_min, &share);
-	k->evidence += confirm_share_evidence(&share, share.usual + usual,
-	    more);
-	k->report.partners = share.pairs;
-	k->report.slow_partners = share.slow;
-	snprintf(k->pass_run, sizeof(k->pass_run), "%s", p->run);
-	if (k->evidence <= -CONFIRM_SHARE_SURE) {
-		incident_paths_dispel(d, k);
-		return;
-	}
-	if (k->evidence < CONFIRM_SHARE_SURE) {
-		confirm_run_again_later(d, k);
-		return;
-	}
-	k->passed = 1;
-	k->finding = is_leaf ? CONFIRM_LINK : CONFIRM_NODE;
-	k->report.finding = k->finding;
-	k->verdict = VERDICT_BAD;
-	incident_write(d, k);
-	incident_tell(d, k);
-}
-
 /* Return 1 if a run like this one has found the leaf slow, so it can also show
  * that it is normal. */
 static int
@@ -835,6 +788,8 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	if (n == 0)
 		return; /* a cause instead of values: tried again */
 	p->heard = 1;
+	if (!k->fault->is_confirmable)
+		return; /* another kind of fault explains it now */
 	/* Another run of the collector used the network, so the result does not
 	 * count, unless every repetition is disturbed as well. */
 	if ((p->disturbed || confirm_run_is_busy(d)) &&
@@ -845,9 +800,9 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	t = judge_track(k->series->judge, k->kind, k->index);
 	/* No round since a restart: only the share counts. */
 	slow_min = t == NULL ? INFINITY : judge_slow_min(k->series->judge, t);
-	if (k->paths) {
+	if (k->fault->is_share) {
 		confirm_run_subtract_usual(d, k, pairs, n);
-		confirm_run_conclude_paths(d, k, pairs, n, slow_min);
+		k->fault->hear_pairs(d, k, pairs, n, slow_min);
 		return;
 	}
 	if (k->series->sort == CANARY_INCAST) {
@@ -892,7 +847,7 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		confirm_run_conclude(d, k);
 		return;
 	}
-	incident_dispel(d, k);
+	k->fault->dispel(d, k);
 }
 
 void

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis.c - dispatch of all input: a round goes to its judge and to the
- * node's own past, an outlier to its incident, and each tick to the
+ * kinds of faults, an outlier to its incident, and each tick to the
  * confirmation run. It calls the other files of this folder, and none calls it.
  */
-#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/diagnosis.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,9 +18,25 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/fault_loss.h"
+#include "daemon/diagnosis/fault_outlier.h"
+#include "daemon/diagnosis/fault_spine.h"
+#include "daemon/diagnosis/faults.h"
+#include "daemon/diagnosis/follow_up.h"
+#include "daemon/diagnosis/incident_show.h"
+#include "daemon/diagnosis/judge/host_trouble.h"
+#include "daemon/diagnosis/recent.h"
+#include "daemon/diagnosis/rounds.h"
+#include "daemon/diagnosis/shares.h"
 #include "daemon/evidence/counters.h"
 #include "daemon/store/store.h"
+#include "schema/mesh.h"
 #include "schema/record.h"
+
+/* With this excess over other leaves, the idle nodes of a leaf are not judged
+ * either: jobs that fill a leaf load its uplinks. */
+#define BUSY_LEAF_MORE 0.15
 
 void
 diagnosis_options_read(const struct conf *c, struct diagnosis_options *ret)
@@ -41,6 +57,7 @@ diagnosis_new(struct roster *roster, struct store *store,
 {
 	struct diagnosis *d = xcalloc(1, sizeof(*d));
 
+	d->faults = faults;
 	d->roster = roster;
 	d->store = store;
 	d->o = *o;
@@ -51,7 +68,7 @@ diagnosis_new(struct roster *roster, struct store *store,
 	d->kinds = json_object();
 	TAILQ_INIT(&d->incidents);
 	TAILQ_INIT(&d->follows);
-	TAILQ_INIT(&d->shortfalls);
+	TAILQ_INIT(&d->predictions);
 	rng_seed(&d->rng, o->seed != 0 ? o->seed : rng_entropy());
 	return d;
 }
@@ -63,10 +80,11 @@ diagnosis_free(struct diagnosis *d)
 
 	if (d == NULL)
 		return;
-	series_drift_free(d);
+	for (int i = 0; faults[i] != NULL; i++)
+		if (faults[i]->free != NULL)
+			faults[i]->free(d);
 	confirm_run_clear(&d->pass);
 	follow_up_free(d);
-	shortfall_free(d);
 	stages_free(d->stages);
 	free(d->stage_of);
 	loss_clear(&d->loss);
@@ -75,24 +93,49 @@ diagnosis_free(struct diagnosis *d)
 		TAILQ_REMOVE(&d->incidents, k, link);
 		incident_free(k);
 	}
-	for (size_t i = 0; i < d->series_count; i++)
-		judge_free(d->series[i].judge);
-	for (size_t i = 0; i < d->node_count; i++) {
-		free(d->nodes[i].boot);
-		free(d->nodes[i].trouble);
-		free(d->nodes[i].rates);
-		json_decref(d->nodes[i].ports);
-	}
-	free(d->nodes);
-	json_decref(d->leaf_index);
+	diagnosis_series_free(d);
+	diagnosis_node_free(d);
+	score_free(d->score);
+	json_decref(d->pinned);
 	json_decref(d->slurm);
 	json_decref(d->canaries);
 	json_decref(d->kinds);
-	free(d->leaves);
 	free(d->crossings);
 	free(d->obs);
 	free(d->busy);
 	free(d);
+}
+
+void
+diagnosis_load(struct diagnosis *d, const json_t *verdicts)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (verdicts, i, o)
+		incident_load(d, o);
+	diagnosis_leaves_changed(d);
+}
+
+void
+diagnosis_leaves_changed(struct diagnosis *d)
+{
+	uint8_t *has_nodes = xcalloc(d->leaf_count + (size_t)1, 1);
+	struct incident *k, *next;
+
+	fault_spine_renew(d);
+	for (size_t i = 0; i < roster_ids(d->roster); i++) {
+		const json_t *at = json_object_get(d->leaf_index,
+		    roster_by_id(d->roster, i)->leaf);
+
+		if (at != NULL)
+			has_nodes[json_integer_value(at)] = 1;
+	}
+	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
+		if (k->kind == JUDGE_LEAF && !has_nodes[k->index])
+			incident_end(d, k, VERDICT_UNKNOWN,
+			    "no node is on that leaf any more");
+	free(has_nodes);
 }
 
 void
@@ -128,9 +171,11 @@ diagnosis_tick(struct diagnosis *d)
 		    "its agent has restarted: the verdict is unknown until the "
 		    "node is measured");
 	}
-	ports_tick(d);
+	for (int i = 0; faults[i] != NULL; i++)
+		if (faults[i]->tick != NULL)
+			faults[i]->tick(d);
 	confirm_run_tick(d);
-	series_drift_tick(d);
+	recent_tick(d);
 	incident_report_nodes(d);
 }
 
@@ -351,8 +396,8 @@ diagnosis_open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 			left--;
 			if (kind != JUDGE_NODE ||
 			    !diagnosis_is_of_crowd(d, s, i))
-				incident_outlier(d, s, kind, i, from);
-			else if (k != NULL && k->what < WHAT_DRIFT &&
+				fault_outlier_open(d, s, kind, i, from);
+			else if (k != NULL && k->fault->is_judged &&
 			    k->verdict == VERDICT_WARN && k != d->pass.of)
 				incident_end(d, k, VERDICT_OK,
 				    INCIDENT_OF_LEAF);
@@ -395,64 +440,6 @@ diagnosis_least_of(const struct diagnosis *d, int sort, size_t count,
 	return 2 * told > count ? -log1p(-fmin(waits, WAITS_MOST)) : 0;
 }
 
-/* Process pairs with losses, for sums over many epochs. A raised node or leaf
- * is an outlier in both kinds of rounds, each time again. */
-static void
-diagnosis_hear_losses(struct diagnosis *d, const struct round *round, int far)
-{
-	struct loss_node *nodes = xcalloc(round->row_count + 1, sizeof(*nodes));
-	int *at = xcalloc(roster_ids(d->roster) + 1, sizeof(*at));
-	struct loss_pair pairs[RECORD_PAIRS_MAX];
-	size_t count = 0, pair_count = 0, i;
-
-	for (i = 0; i < round->row_count; i++) {
-		const struct round_row *o = &round->rows[i];
-		uint32_t id = (uint32_t)o->node->id;
-		double sent = o->n + o->lost;
-		const struct incident *k = incident_find(d, JUDGE_NODE, id);
-
-		if (!(sent >= 1) || at[id] != 0)
-			continue;
-		nodes[count++] = (struct loss_node){ id,
-			diagnosis_leaf(d, o->node->leaf), (uint64_t)sent,
-			(uint64_t)fmax(0, o->lost), d->nodes[id].link_busy,
-			k != NULL && !series_kind(k->series->sort).is_loss };
-		at[id] = (int)count;
-	}
-	for (i = 0; i < round->pair_count; i++) {
-		const struct round_pair *o = &round->pairs[i];
-		int a = at[o->a->id], b = at[o->b->id];
-
-		if (pair_count < RECORD_PAIRS_MAX && a > 0 && b > 0 &&
-		    o->lost >= 1 && o->lost <= 1e9)
-			pairs[pair_count++] = (struct loss_pair){ (uint32_t)a -
-				    1,
-				(uint32_t)b - 1, (uint32_t)o->lost };
-	}
-	loss_round(&d->loss, far,
-	    &(struct loss_epoch){ nodes, count, pairs, pair_count,
-		round->pair_count >= RECORD_PAIRS_MAX });
-	for (i = 0; i < count; i++)
-		for (int sort = DIAGNOSIS_LOSS_LEAF;
-		     sort <= DIAGNOSIS_LOSS_SPINE &&
-		     loss_sum_of(&d->loss, nodes[i].place)->raised;
-		     sort++)
-			judge_restore(diagnosis_series_of(d,
-					  DIAGNOSIS_MESH_CLASS, sort,
-					  PARTNERS_RING)
-					  ->judge,
-			    JUDGE_NODE, nodes[i].place, JUDGE_OUTLIER);
-	for (uint32_t l = 0; far && l < d->leaf_count; l++)
-		if (loss_leaf_raised(&d->loss, l) != NULL)
-			judge_restore(diagnosis_series_of(d,
-					  DIAGNOSIS_MESH_CLASS,
-					  DIAGNOSIS_LOSS_SPINE, PARTNERS_RING)
-					  ->judge,
-			    JUDGE_LEAF, l, JUDGE_OUTLIER);
-	free(nodes);
-	free(at);
-}
-
 /* Let the judge of a series process a round. Return the number of measured
  * nodes, or 0 if there are too few. */
 static size_t
@@ -463,7 +450,7 @@ diagnosis_hear_judge(struct diagnosis *d, struct diagnosis_series *s,
 	struct host_trouble_signs typical;
 	size_t count;
 
-	series_drift_begin(d, s);
+	recent_begin(d, s);
 	count = diagnosis_observe(d, round, s->sort, heard);
 	if (count < SCORE_PEERS_MIN)
 		return 0;
@@ -484,6 +471,18 @@ diagnosis_hear_judge(struct diagnosis *d, struct diagnosis_series *s,
 	return count;
 }
 
+/* Report a round to all kinds that use it. */
+static void
+diagnosis_hear_faults(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from,
+    const struct round *round)
+{
+	recent_hear(d, s, round);
+	for (int i = 0; faults[i] != NULL; i++)
+		if (faults[i]->hear_round != NULL)
+			faults[i]->hear_round(d, s, count, from);
+}
+
 static void
 diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
     const struct round *round, int sort)
@@ -498,12 +497,12 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	if (s == NULL)
 		return;
 	if (series_kind(sort).is_loss)
-		diagnosis_hear_losses(d, round, sort == DIAGNOSIS_LOSS_SPINE);
+		fault_loss_hear(d, round, sort == DIAGNOSIS_LOSS_SPINE);
 	count = diagnosis_hear_judge(d, s, round, 1);
 	if (count == 0)
 		return;
 	for (size_t i = 0; i < count && !series_kind(sort).is_loss; i++)
-		incident_taken(d, s, d->obs[i].place, from);
+		fault_outlier_taken(d, s, d->obs[i].place, from);
 	if (sort < CANARY_MAX)
 		diagnosis_note_scores(d, round, sort, count);
 	if (sort < CANARY_MAX && series_kind(sort).is_rate &&
@@ -530,7 +529,7 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	follow_up_look(d, s, count, from);
 	/* The past of a rail is separate. */
 	if (!series_kind(sort).is_loss)
-		series_drift_hear(d, of[1] != NULL ? of[1] : s, count, from,
+		diagnosis_hear_faults(d, of[1] != NULL ? of[1] : s, count, from,
 		    round);
 	for (int i = 0; i < 2 && of[i] != NULL; i++)
 		incidents_review(d, of[i]);
@@ -540,7 +539,9 @@ void
 diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
     const struct round *round)
 {
-	shortfall_record(d, from, round);
+	for (int i = 0; faults[i] != NULL; i++)
+		if (faults[i]->hear_record != NULL)
+			faults[i]->hear_record(d, from, round);
 	if (!round->is_canary || round->canary < 0)
 		return;
 	snprintf(d->mpi, sizeof(d->mpi), "%s", from->mpi);
@@ -607,47 +608,10 @@ diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
 void
 diagnosis_run_over(struct diagnosis *d, const char *run)
 {
-	shortfall_over(d, run);
-	paths_run_over(d, run);
+	for (int i = 0; faults[i] != NULL; i++)
+		if (faults[i]->run_over != NULL)
+			faults[i]->run_over(d, run);
 	confirm_run_over(d, run);
-}
-
-/* ---- the agents' mesh: epochs of echoes as rounds. Slow echoes make an
- * outlier like any other, for a confirmation run. MPI canaries do not see lost
- * datagrams, so for losses the mesh itself is the confirmation: within the leaf
- * and to others, in separate rounds. ---- */
-
-/* Return the state of a place or leaf in the rounds of a sort: outlier 1, not
- * 0, too few data -1. */
-static int
-diagnosis_is_outlier(struct diagnosis *d, const struct incident *k, int sort)
-{
-	struct diagnosis_series *s = diagnosis_series_of(d,
-	    DIAGNOSIS_MESH_CLASS, sort, PARTNERS_RING);
-	const struct judge_track *t = s == NULL
-	    ? NULL
-	    : judge_track(s->judge, k->kind, k->index);
-
-	if (t == NULL || t->known < d->o.judge.votes)
-		return -1;
-	return t->state >= JUDGE_OUTLIER;
-}
-
-static void
-diagnosis_conclude_loss(struct diagnosis *d, struct incident *k)
-{
-	enum confirm_finding f = loss_finding(k->kind,
-	    diagnosis_is_outlier(d, k, DIAGNOSIS_LOSS_LEAF),
-	    diagnosis_is_outlier(d, k, DIAGNOSIS_LOSS_SPINE));
-
-	if (f == CONFIRM_UNCLEAR || (k->passed && k->finding == f))
-		return;
-	k->passed = 1;
-	k->finding = f;
-	k->what = verdict_text_what_found(f);
-	k->verdict = VERDICT_BAD;
-	incident_write(d, k);
-	incident_tell(d, k);
 }
 
 void
@@ -657,20 +621,15 @@ diagnosis_mesh(struct diagnosis *d, const struct round *round)
 	struct diagnosis_source from = { round->run, "mesh",
 		DIAGNOSIS_MESH_CLASS, d->mpi, d->launcher, d->slurm, NULL };
 	int class = round->mesh;
-	struct incident *k;
 
 	if (class < 0)
 		return;
 	diagnosis_hear(d, &from, round, DIAGNOSIS_ECHO_LEAF + class);
 	/* Losses at a spine do not count against the nodes at its ends. */
 	if (class == MESH_SPINE &&
-	    spines_open(d,
-		diagnosis_series_of(d, "", SERIES_DEAD, PARTNERS_PAIR)))
+	    fault_spine_is_open(d, series_fact(d, WHAT_SPINE)))
 		loss_forget_leaves(&d->loss);
 	else
 		diagnosis_hear(d, &from, round, DIAGNOSIS_LOSS_LEAF + class);
-	TAILQ_FOREACH (k, &d->incidents, link)
-		if (series_kind(k->series->sort).is_loss &&
-		    k->what != WHAT_HOST)
-			diagnosis_conclude_loss(d, k);
+	fault_loss_conclude(d);
 }

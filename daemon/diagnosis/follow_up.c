@@ -6,12 +6,15 @@
  * recovered one gets its clean rounds faster in the same manner. The judge and
  * the confirmation run decide whether it is an outlier, bad or ok.
  */
-#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/follow_up.h"
 
 #include <math.h>
 
 #include "common/clk.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/fault_outlier.h"
+#include "daemon/diagnosis/incident_show.h"
 
 /* Rounds that are close in time see the same disturbance, so there is a gap
  * between them, and no node becomes bad that was not slow for PERSIST_NS. A bad
@@ -73,7 +76,7 @@ follow_up_add(struct diagnosis *d, struct diagnosis_series *s,
 		if (k->kind == kind && k->index == index &&
 		    (k->series == s || !recovers))
 			return;
-	k = incident_suspect(d, s, kind, index, from);
+	k = fault_outlier_suspect(d, s, kind, index, from);
 	k->recovers = recovers;
 	k->first_ns = clk_ns();
 	k->next_ns = k->first_ns +
@@ -175,8 +178,8 @@ follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    ? judge_track(s->judge, k->kind, k->index)
 		    : NULL;
 
-		if (t == NULL || k->what >= WHAT_DRIFT ||
-		    k->what == WHAT_HOST || k->paths)
+		if (t == NULL || !k->fault->is_judged || k->what == WHAT_HOST ||
+		    k->fault->is_share)
 			continue;
 		if (t->state >= JUDGE_OUTLIER && t->clean > 0 &&
 		    judge_was_large(t))
@@ -214,7 +217,7 @@ follow_up_slow(struct diagnosis *d, struct incident *k,
 			follow_up_drop(d, k);
 		return;
 	}
-	incident_outlier(d, k->series, k->kind, k->index, &from);
+	fault_outlier_open(d, k->series, k->kind, k->index, &from);
 	opened = incident_find(d, k->kind, k->index);
 	if (opened != NULL && opened->verdict == VERDICT_WARN)
 		opened->next_ns = k->first_ns + follow_up_span(k, PERSIST_NS);

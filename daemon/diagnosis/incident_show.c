@@ -3,15 +3,17 @@
  * incident_show.c - output of incidents: the incident of a node or leaf, its
  * verdict, its text, its JSON, and lists. Only texts are changed.
  */
-#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/incident_show.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"
 #include "common/text.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
 
 struct incident *
 incident_find(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
@@ -52,9 +54,7 @@ incident_followed(const struct diagnosis *d, enum judge_kind kind,
 int
 diagnosis_is_measured(const struct diagnosis *d, const struct node *n)
 {
-	const struct diagnosis_node *cn = n->id < d->node_count
-	    ? &d->nodes[n->id]
-	    : NULL;
+	const struct diagnosis_node *cn = node_known(d, n);
 
 	/* A restart counts at once, not only from the next tick on. */
 	return roster_is_up(n) && cn != NULL && cn->heard_ns != 0 &&
@@ -67,9 +67,7 @@ diagnosis_of_node(const struct diagnosis *d, const struct node *n)
 {
 	const struct incident *k = incident_find(d, JUDGE_NODE,
 	    (uint32_t)n->id);
-	const struct diagnosis_node *cn = n->id < d->node_count
-	    ? &d->nodes[n->id]
-	    : NULL;
+	const struct diagnosis_node *cn = node_known(d, n);
 
 	if (!diagnosis_is_measured(d, n))
 		return VERDICT_UNKNOWN;
@@ -84,9 +82,7 @@ void
 diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
     struct err *err)
 {
-	const struct diagnosis_node *cn = n->id < d->node_count
-	    ? &d->nodes[n->id]
-	    : NULL;
+	const struct diagnosis_node *cn = node_known(d, n);
 	char span[32];
 
 	if (!roster_is_up(n)) {
@@ -129,13 +125,6 @@ diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
 
 /* ---- as text and as JSON ---- */
 
-void
-port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES])
-{
-	utf8_format(ret, PORT_KEY_BYTES, "%.32s %s", name,
-	    verdict_text_ports[fact].member);
-}
-
 const char *
 incident_kind_name(enum judge_kind kind)
 {
@@ -150,8 +139,7 @@ incident_kind_name(enum judge_kind kind)
 const struct judge_track *
 incident_track(const struct incident *k)
 {
-	return k->kind >= JUDGE_FLEET || k->what == WHAT_MTU ||
-		k->what == WHAT_STUCK
+	return k->kind >= JUDGE_FLEET || k->fault->source == FAULT_FACT
 	    ? NULL
 	    : judge_track(k->series->judge, k->kind, k->index);
 }
@@ -195,8 +183,8 @@ incident_pending(const struct diagnosis *d, enum judge_kind kind,
 	ret[0] = '\0';
 	if (open != NULL) {
 		t = incident_track(open);
-		if (open->what < WHAT_DRIFT && !open->paths && t != NULL &&
-		    t->state >= JUDGE_OUTLIER && t->clean > 0)
+		if (open->fault->is_judged && !open->fault->is_share &&
+		    t != NULL && t->state >= JUDGE_OUTLIER && t->clean > 0)
 			snprintf(ret, DIAGNOSIS_PENDING_MAX,
 			    "recovering: normal in %d of %d rounds", t->clean,
 			    d->o.judge.clean);
@@ -234,70 +222,20 @@ diagnosis_suspects(const struct diagnosis *d)
 	return list;
 }
 
-/* Return the effect in the rounds with a vote, or in the sums over many
- * rounds. */
-static double
-incident_show_effect_of(const struct diagnosis *d, const struct incident *k,
-    const struct judge_track *t)
+const char *
+incident_rail(const struct incident *k)
 {
-	int is_loss = series_kind(k->series->sort).is_loss;
-	const struct loss_sum *s = k->kind == JUDGE_NODE && is_loss
-	    ? loss_sum_of(&d->loss, k->index)
-	    : NULL;
-	const struct loss_leaf *l = k->kind == JUDGE_LEAF && is_loss
-	    ? loss_leaf_raised(&d->loss, k->index)
-	    : NULL;
-	double effect = judge_effect(t);
-
-	if (l != NULL)
-		return fmax(effect, loss_number(loss_share(l->lost, l->sent)));
-
-	return s != NULL && s->raised
-	    ? fmax(effect, loss_number(loss_share(s->lost, s->sent)))
-	    : effect;
-}
-
-static const struct drift *
-incident_show_drift_of(const struct incident *k)
-{
-	if (k->kind == JUDGE_STAGE)
-		return k->index < k->series->stages_count
-		    ? &k->series->stages[k->index]
-		    : NULL; /* shown by echoes */
-	return k->kind == JUDGE_FLEET ? &k->series->fleet
-				      : series_drift_of(k->series, k->index);
-}
-
-static void
-incident_show_put_node(const struct diagnosis *d, const struct incident *k,
-    struct verdict_evidence *w)
-{
-	const struct diagnosis_node *cn = k->index < d->node_count
-	    ? &d->nodes[k->index]
-	    : NULL;
-
-	if (cn != NULL) {
-		w->nic = cn->nic;
-		w->nic_drops = cn->drops - cn->drops_first;
-		w->errors = link_worst(&d->links, k->index);
-	}
-	if (k->passed && k->report.partners > 0) {
-		w->partners = k->report.partners;
-		w->slow_partners = k->report.slow_partners;
-		w->partners_normal = k->report.pairs_fine;
-	} else if (cn != NULL) {
-		w->partners = cn->partners;
-		w->slow_partners = cn->slow_partners;
-		/* The only case: all other nodes are within their peers'
-		 * scatter. */
-		w->partners_normal = TAILQ_FIRST(&d->incidents) == k &&
-		    TAILQ_NEXT(k, link) == NULL;
-	}
+	if (k->what == WHAT_RAIL)
+		return k->rail;
+	return k->kind >= JUDGE_FLEET || k->what == WHAT_NODE ||
+		k->what == WHAT_HOST
+	    ? ""
+	    : k->series->rail;
 }
 
 /* Write the next step and its time. */
-static void
-incident_show_next_write(const struct diagnosis *d, const struct incident *k,
+void
+incident_next_write(const struct diagnosis *d, const struct incident *k,
     char ret[VERDICT_NEXT_MAX])
 {
 	uint64_t now_ns = clk_ns();
@@ -325,198 +263,26 @@ incident_show_next_write(const struct diagnosis *d, const struct incident *k,
 		snprintf(ret, VERDICT_NEXT_MAX, "starts next");
 }
 
-/* Write the newest pair, and the name of another partner. */
-static void
-incident_show_put_stuck(const struct diagnosis *d, uint32_t node,
-    struct verdict_evidence *w)
+/* Return 1 if a confirmation run must find the cause first. */
+static int
+incident_show_is_open(const struct incident *k)
 {
-	for (size_t i = 0; i < d->stuck.count; i++) {
-		const struct stuck_pair *p = &d->stuck.pairs[i];
-		uint32_t other = p->nodes[p->nodes[0] == node];
-
-		if (p->nodes[0] != node && p->nodes[1] != node)
-			continue;
-		w->partners++;
-		w->test = p->what;
-		w->now = p->waited_s;
-		w->whom[w->partners > 1] = roster_by_id(d->roster, other)->name;
-	}
-}
-
-/* Write the evidence for an excess of slow pairs, of a node or of a leaf. */
-static void
-incident_show_put_paths(const struct incident *k, struct verdict_evidence *w)
-{
-	const struct diagnosis_series *s = k->series;
-
-	w->passed = k->passed;
-	w->partners = k->report.partners;
-	w->slow_partners = k->report.slow_partners;
-	if (k->kind == JUDGE_NODE) {
-		const struct member_sum *m = &s->members[k->index];
-
-		w->share = m->rest;
-		w->effect = m->share - m->rest;
-		w->rounds = m->rounds;
-	} else {
-		const struct drift *now = &s->paths[k->index];
-
-		/* 0 would mean that the evidence is not a share. */
-		w->share = fmax(now->level, 1e-6);
-		w->effect = drift_shift(now);
-		w->rounds = drift_rounds(now);
-	}
-}
-
-static void
-incident_show_put_stage(const struct diagnosis *d, const struct incident *k,
-    struct verdict_evidence *w)
-{
-	const struct drift *now = incident_show_drift_of(k);
-
-	w->stage = &d->stages->list[k->index];
-	w->hole = &k->hole;
-	w->leaves = spines_leaves(d, k->index);
-	if (now == NULL)
-		return;
-	w->share = now->mean;
-	w->effect = drift_shift(now);
-	w->rounds = drift_rounds(now);
-}
-
-/* Write the evidence for a drift of a node, leaf or the fleet. */
-static void
-incident_show_put_past(const struct diagnosis *d, const struct incident *k,
-    struct verdict_evidence *w)
-{
-	const struct drift *now = incident_show_drift_of(k);
-
-	w->effect = drift_shift(now);
-	w->rounds = drift_rounds(now);
-	if (k->what == WHAT_FLEET) {
-		w->places = k->series->fleet_nodes;
-		w->slow_places = k->series->fleet_slow;
-	} else {
-		w->past = now->from == DRIFT_PINNED ? d->o.baseline : "";
-	}
-}
-
-/* Write the evidence of its judge or of the sums of its losses. */
-static void
-incident_show_put_judged(const struct diagnosis *d, const struct incident *k,
-    struct verdict_evidence *w)
-{
-	const struct judge_track *t = incident_track(k);
-	const struct loss_leaf *l = NULL;
-	int is_loss = series_kind(k->series->sort).is_loss;
-
-	w->effect = incident_show_effect_of(d, k, t);
-	w->rounds = t->rounds;
-	w->host = k->host;
-	w->is_loss = is_loss;
-	w->passed = k->passed;
-	w->finding = k->finding;
-	w->way = k->report.way;
-	if (k->finding == CONFIRM_BETWEEN)
-		w->other = d->leaves[k->other];
-	if (k->kind == JUDGE_NODE) {
-		if (w->rounds == 0 && is_loss &&
-		    loss_sum_of(&d->loss, k->index) != NULL)
-			w->rounds = loss_sum_of(&d->loss, k->index)->epochs;
-		incident_show_put_node(d, k, w);
-		return;
-	}
-	if (is_loss)
-		l = loss_leaf_raised(&d->loss, k->index);
-	w->places = l != NULL ? l->nodes : t->places;
-	w->slow_places = l != NULL ? l->losing : t->slow_places;
-	if (l != NULL)
-		w->rounds = l->epochs;
-}
-
-/* Write the evidence for each kind. */
-static void
-incident_show_put_evidence(const struct diagnosis *d, const struct incident *k,
-    struct verdict_evidence *w)
-{
-	if (k->paths) {
-		incident_show_put_paths(k, w);
-		return;
-	}
-	if (k->kind == JUDGE_STAGE) {
-		incident_show_put_stage(d, k, w);
-		return;
-	}
-	switch (k->what) {
-	case WHAT_PORT:
-		w->nic = k->port.name;
-		w->fact = k->port.fact;
-		w->now = k->port.now;
-		w->usual = k->port.usual;
-		break;
-	case WHAT_LINK_ERRORS:
-		w->errors = link_worst(&d->links, k->index);
-		w->usual = link_usual_share(&d->links, w->errors);
-		break;
-	case WHAT_MTU:
-		w->hole = &k->hole;
-		w->places = k->kind == JUDGE_LEAF;
-		break;
-	case WHAT_STUCK:
-		incident_show_put_stuck(d, k->index, w);
-		break;
-	case WHAT_INTERMITTENT:
-		w->effect = k->effect;
-		w->rounds = DISPELLED_MANY;
-		break;
-	case WHAT_FLEET:
-	case WHAT_DRIFT:
-		incident_show_put_past(d, k, w);
-		break;
-	case WHAT_PREDICTION:
-		w->effect = -log(k->expected.ratio);
-		w->partners = k->expected.met;
-		w->places = k->kind == JUDGE_LEAF;
-		w->past = k->expected.machine;
-		break;
-	default:
-		incident_show_put_judged(d, k, w);
-	}
+	return k->fault->is_judged && k->fault->is_confirmable &&
+	    k->what != WHAT_HOST &&
+	    !(k->passed && k->finding != CONFIRM_CLEARED &&
+		k->finding != CONFIRM_UNCLEAR);
 }
 
 void
 incident_write(const struct diagnosis *d, struct incident *k)
 {
-	struct series_kind sort = series_kind(k->series->sort);
-	char next[VERDICT_NEXT_MAX];
-	struct verdict_evidence w = { .what = k->what,
-		.subject = k->subject,
-		.is_rate = sort.is_rate,
-		.test = sort.name,
-		.nic = "" };
+	const char *step = k->fault->step != NULL ? k->fault->step(d, k)
+						  : names_whats[k->what].step;
 
-	incident_show_next_write(d, k, next);
-	w.next = next;
-	w.rail = k->what == WHAT_RAIL ? k->rail
-	    : k->kind >= JUDGE_FLEET || k->what == WHAT_NODE ||
-		k->what == WHAT_HOST
-	    ? ""
-	    : k->series->rail;
-	incident_show_put_evidence(d, k, &w);
-	verdict_text_write(&w, k->text);
-}
-
-static void
-incident_show_put_errors(const struct link_sum *s, json_t *o)
-{
-	if (s == NULL)
-		return; /* the incident will end */
-	json_object_set_new(o, "port", text_json(s->port));
-	json_object_set_new(o, "counter", json_string(s->counter));
-	json_object_set_new(o, "errors", json_integer((json_int_t)s->errors));
-	json_object_set_new(o, "span_s", json_integer((json_int_t)s->span_s));
-	json_object_set_new(o, "looks", json_integer(s->looks));
-	json_object_set_new(o, "looks_with_errors", json_integer(s->with));
+	k->text[0] = '\0';
+	k->fault->text(d, k, k->text);
+	if (!incident_show_is_open(k))
+		fault_text_add(k->text, "; %s", step);
 }
 
 /* Write its current place and the switches above: the node may have moved when
@@ -542,26 +308,6 @@ incident_show_put_place(const struct diagnosis *d, const struct incident *k,
 	free(above);
 }
 
-/* Return a logarithm, or for slow pairs a share. */
-static double
-incident_show_shown_effect(const struct diagnosis *d, const struct incident *k)
-{
-	const struct judge_track *t = incident_track(k);
-	const struct drift *drift = incident_show_drift_of(k);
-
-	if (k->what == WHAT_PREDICTION)
-		return -log(k->expected.ratio);
-	if (k->what == WHAT_PORT)
-		return fabs(log(fmax(1, k->port.usual) / fmax(1, k->port.now)));
-	if (k->kind == JUDGE_STAGE)
-		return 0;
-	if (k->what == WHAT_INTERMITTENT)
-		return k->effect;
-	if (t != NULL && k->what != WHAT_DRIFT)
-		return incident_show_effect_of(d, k, t);
-	return drift == NULL ? 0 : drift_shift(drift);
-}
-
 static void
 incident_show_put_confirmation(const struct diagnosis *d,
     const struct incident *k, json_t *o)
@@ -580,38 +326,22 @@ incident_show_put_confirmation(const struct diagnosis *d,
 		    json_string(d->leaves[k->other]));
 }
 
-/* Write the members of cases of this kind. */
+/* Write the members of a case of a judge. */
 static void
-incident_show_put_kind(const struct diagnosis *d, const struct incident *k,
+incident_show_put_judged(const struct diagnosis *d, const struct incident *k,
     json_t *o)
 {
 	const struct judge_track *t = incident_track(k);
-	const struct drift *drift = incident_show_drift_of(k);
+	const struct drift *drift = series_drift_of(k->series, k->index);
 
-	if (k->what == WHAT_PREDICTION) {
-		json_object_set_new(o, "ratio", json_real(k->expected.ratio));
-		json_object_set_new(o, "met",
-		    json_integer((json_int_t)k->expected.met));
-		json_object_set_new(o, "machine",
-		    json_string(k->expected.machine));
-	} else if (k->what == WHAT_PORT) {
-		json_object_set_new(o, "port", json_string(k->port.name));
-		json_object_set_new(o, verdict_text_ports[k->port.fact].now,
-		    json_real(k->port.now));
-		json_object_set_new(o, verdict_text_ports[k->port.fact].usual,
-		    json_real(k->port.usual));
-	} else if (k->what == WHAT_LINK_ERRORS) {
-		incident_show_put_errors(link_worst(&d->links, k->index), o);
-	} else if (k->what == WHAT_MTU) {
-		json_object_set_new(o, "mtu", json_integer(k->hole.mtu));
-	} else if (k->what == WHAT_DRIFT || t == NULL) {
+	if (t == NULL) {
 		json_object_set_new(o, "rounds",
 		    json_integer(drift == NULL ? 0 : drift_rounds(drift)));
-	} else {
-		json_object_set_new(o, "rounds", json_integer(t->rounds));
-		json_object_set_new(o, "clean_rounds", json_integer(t->clean));
-		incident_show_put_confirmation(d, k, o);
+		return;
 	}
+	json_object_set_new(o, "rounds", json_integer(t->rounds));
+	json_object_set_new(o, "clean_rounds", json_integer(t->clean));
+	incident_show_put_confirmation(d, k, o);
 }
 
 /* Write where and how it was measured. */
@@ -621,7 +351,7 @@ incident_show_put_source(const struct diagnosis *d, const struct incident *k,
 {
 	if (k->slurm != NULL)
 		json_object_set(o, "slurm", k->slurm);
-	if (k->paths)
+	if (k->fault->is_share)
 		json_object_set_new(o, "paths", json_true());
 	if (k->series->rail[0] != '\0')
 		json_object_set_new(o, "rail", json_string(k->series->rail));
@@ -651,8 +381,9 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:s, s:s, s:s, "
 		      "s:s}",
 	    "kind", incident_kind_name(k->kind), "subject", k->subject,
-	    "verdict", names_verdicts[verdict], "what", names_whats[k->what],
-	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
+	    "verdict", names_verdicts[verdict], "what",
+	    names_whats[k->what].name, "since_unix_ns",
+	    (json_int_t)k->since_unix_ns, "at_unix_ns",
 	    (json_int_t)k->at_unix_ns, "text", text_json(k->text), "test",
 	    series_kind(k->series->sort).name, "class", k->series->class, "run",
 	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
@@ -661,8 +392,11 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		json_object_set_new(o, "pending", json_string(pending));
 	incident_show_put_source(d, k, o);
 	json_object_set_new(o, "effect",
-	    json_real(incident_show_shown_effect(d, k)));
-	incident_show_put_kind(d, k, o);
+	    json_real(k->fault->json == NULL ? k->fault->effect(d, k) : 0));
+	if (k->fault->json != NULL)
+		k->fault->json(d, k, o);
+	else
+		incident_show_put_judged(d, k, o);
 	return o;
 }
 

@@ -4,12 +4,15 @@
  * of bonds and the fleet, as rows of its record of the recent weeks, so that a
  * later collector continues with them.
  */
+#include "daemon/diagnosis/learned.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "common/member.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/spines.h"
 
 /* ---- one value against its own past ---- */
 
@@ -125,7 +128,7 @@ learned_leaf_load(struct diagnosis *d, struct diagnosis_series *s,
 		judge_leaf_restore(s->judge, l, learned_number_at(past, 0),
 		    (uint32_t)n);
 	learned_hold_load(s, JUDGE_LEAF, l, json_object_get(o, "hold"));
-	series_drift_room(d, s, d->leaf_count);
+	series_room(d, s, d->leaf_count);
 	if (learned_drift_read(json_object_get(o, "paths"), &s->paths[l]) < 0 ||
 	    json_array_size(jobs) != 4)
 		return;
@@ -264,7 +267,7 @@ learned_member_load(struct diagnosis *d, struct diagnosis_series *s,
 
 	if (n == NULL || json_array_size(a) != 5)
 		return;
-	m = series_drift_member(s, (uint32_t)n->id);
+	m = series_member(s, (uint32_t)n->id);
 	m->sum = learned_number_at(a, 0);
 	m->share = learned_number_at(a, 1);
 	m->rest = learned_number_at(a, 2);
@@ -282,7 +285,7 @@ learned_load(struct diagnosis *d, struct diagnosis_series *s,
 	learned_wander_load(s, json_object_get(record, "wander"));
 	member_foreach (record, "leaves", i, o)
 		learned_leaf_load(d, s, o);
-	series_drift_room(d, s, d->leaf_count);
+	series_room(d, s, d->leaf_count);
 	member_foreach (record, "stages", i, o) {
 		uint32_t k = spines_find(d, member_text(o, "switches"));
 

@@ -5,6 +5,8 @@
  * number. Reported by port for one node, and by class of node, with the worst
  * ports, for all nodes.
  */
+#include "daemon/diagnosis/link_rates.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,13 +119,13 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 	}
 }
 
-void
+/* Add hour and day of a counter of a port to an object, or (NULL) a row for
+ * each counter to an array. */
+static void
 link_rates_of(const struct diagnosis *d, const struct node *n, const char *port,
     const char *counter, json_t *to)
 {
-	const struct diagnosis_node *cn = n->id < d->node_count
-	    ? &d->nodes[n->id]
-	    : NULL;
+	const struct diagnosis_node *cn = node_known(d, n);
 
 	for (size_t i = 0; cn != NULL && i < cn->rate_count; i++) {
 		const struct link_rate *r = &cn->rates[i];
@@ -145,6 +147,39 @@ link_rates_of(const struct diagnosis *d, const struct node *n, const char *port,
 }
 
 /* ---- of one node ---- */
+
+json_t *
+diagnosis_links(const struct diagnosis *d, const struct node *of)
+{
+	json_t *list = json_array(), *row;
+
+	for (size_t i = 0; i < (of != NULL ? 1 : roster_count(d->roster));
+	     i++) {
+		const struct node *n = of != NULL ? of
+						  : roster_at(d->roster, i);
+		const struct link_place *p = n->id < d->links.count
+		    ? &d->links.places[n->id]
+		    : NULL;
+
+		for (size_t k = 0; p != NULL && k < p->count; k++) {
+			const struct link_sum *s = &p->sums[k];
+
+			row = json_pack("{s:s, s:s, s:o, s:s, s:s, s:I, s:I, "
+					"s:I, s:I, s:f, s:b}",
+			    "node", n->name, "leaf", n->leaf, "port",
+			    text_json(s->port), "kind",
+			    names_link_errors[s->kind], "counter", s->counter,
+			    "errors", (json_int_t)s->errors, "span_s",
+			    (json_int_t)s->span_s, "looks",
+			    (json_int_t)s->looks, "looks_with_errors",
+			    (json_int_t)s->with, "usual",
+			    link_usual_share(&d->links, s), "named", s->raised);
+			link_rates_of(d, n, s->port, s->counter, row);
+			json_array_append_new(list, row);
+		}
+	}
+	return list;
+}
 
 /* Write a port with its inventory, its counters and their judgement. */
 static void
@@ -189,9 +224,7 @@ link_rates_put_port(const struct diagnosis *d, const struct node *n,
 json_t *
 diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 {
-	const struct diagnosis_node *cn = n->id < d->node_count
-	    ? &d->nodes[n->id]
-	    : NULL;
+	const struct diagnosis_node *cn = node_known(d, n);
 	const struct link_place *p = n->id < d->links.count
 	    ? &d->links.places[n->id]
 	    : NULL;
@@ -279,9 +312,7 @@ diagnosis_link_health(const struct diagnosis *d)
 	memset(worst, 0, sizeof(worst));
 	for (size_t i = 0; i < roster_ids(d->roster); i++) {
 		const struct node *n = roster_by_id(d->roster, i);
-		const struct diagnosis_node *cn = n->id < d->node_count
-		    ? &d->nodes[n->id]
-		    : NULL;
+		const struct diagnosis_node *cn = node_known(d, n);
 
 		if (cn == NULL || cn->link_class == 0 ||
 		    n->id >= d->links.count)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rounds.c - convert a record to a round of a series: find the series, the
- * measured nodes, their peers, and the value of each.
+ * rounds.c - convert a record to a round of a series: find the measured nodes,
+ * their peers, and the value of each.
  */
-#include <errno.h>
+#include "daemon/diagnosis/rounds.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,183 +14,9 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
-/* ---- series ---- */
-
-static const struct series_kind mesh_sorts[] = {
-	/* An echo is not an MPI message: it waits for a core at both ends. */
-	{ "echo-leaf", "s", 0, 0, 100e-6 },
-	{ "echo-spine", "s", 0, 0, 100e-6 },
-	{ "loss-leaf", "s", 0, 1, 0 },
-	{ "loss-spine", "s", 0, 1, 0 },
-	{ "predicted", "1", 1, 0, 0 },
-	{ "port", "bit/s", 1, 0, 0 },
-	{ "link-errors", "1", 0, 0, 0 },
-	{ "echo-large", "bytes", 0, 0, 0 },
-	{ "stuck", "s", 0, 0, 0 },
-	{ "echo-dead", "1", 0, 0, 0 },
-};
-
-struct series_kind
-series_kind(int sort)
-{
-	struct series_kind row;
-
-	if (sort >= CANARY_MAX)
-		return mesh_sorts[sort - CANARY_MAX];
-	row.name = names_tests[sort].name;
-	row.unit = names_tests[sort].unit;
-	row.is_rate = strcmp(row.unit, "s") != 0;
-	row.is_loss = 0;
-	row.least_s = 0;
-	return row;
-}
-
-int
-series_kind_find(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(mesh_sorts); i++)
-		if (strcmp(mesh_sorts[i].name, name) == 0)
-			return CANARY_MAX + (int)i;
-	return STR_FIND(names_tests, name);
-}
-
-struct diagnosis_node *
-diagnosis_node(struct diagnosis *d, const struct node *n)
-{
-	if (n->id >= d->node_count) {
-		size_t want = n->id + n->id / 2 + 16;
-
-		d->nodes = xreallocarray(d->nodes, want, sizeof(*d->nodes));
-		for (; d->node_count < want; d->node_count++) {
-			struct diagnosis_node *fresh = &d->nodes[d->node_count];
-
-			*fresh = (struct diagnosis_node){ .wait_ratio = NAN,
-				.reported = VERDICT_MAX };
-			for (int i = 0; i < CANARY_MAX; i++)
-				fresh->z[i] = NAN;
-		}
-	}
-	return &d->nodes[n->id];
-}
-
-uint32_t
-diagnosis_leaf(struct diagnosis *d, const char *leaf)
-{
-	const json_t *at = json_object_get(d->leaf_index, leaf);
-
-	if (leaf[0] == '\0')
-		return SCORE_NO_LEAF;
-	if (at != NULL)
-		return (uint32_t)json_integer_value(at);
-	d->leaves = xreallocarray(d->leaves, d->leaf_count + (size_t)1,
-	    sizeof(*d->leaves));
-	snprintf(d->leaves[d->leaf_count], sizeof(*d->leaves), "%s", leaf);
-	json_object_set_new(d->leaf_index, leaf,
-	    json_integer((json_int_t)d->leaf_count));
-	return d->leaf_count++;
-}
-
-int
-diagnosis_partners(const json_t *object)
-{
-	int i = STR_FIND(names_partners, member_text(object, "partners"));
-
-	return i < 0 ? PARTNERS_RING : i;
-}
-
-struct diagnosis_series *
-diagnosis_series_of(struct diagnosis *d, const char *class, int sort,
-    int partners)
-{
-	return diagnosis_series_at(d,
-	    &(struct diagnosis_series_key){ class, sort, partners, "", "", 0 });
-}
-
-struct diagnosis_series *
-diagnosis_series_stored(struct diagnosis *d, const json_t *o)
-{
-	int sort = series_kind_find(member_text(o, "test"));
-
-	return sort < 0
-	    ? NULL
-	    : diagnosis_series_at(d,
-		  &(struct diagnosis_series_key){ member_text(o, "class"), sort,
-		      diagnosis_partners(o), member_text(o, "rail"),
-		      member_text(o, "device"),
-		      (uint32_t)member_unsigned(o, "bytes") });
-}
-
-struct diagnosis_series *
-diagnosis_series_at(struct diagnosis *d, const struct diagnosis_series_key *key)
-{
-	struct diagnosis_series *s;
-	size_t rails = 0;
-
-	for (size_t i = 0; i < d->series_count; i++) {
-		s = &d->series[i];
-		if (s->sort == key->sort && s->partners == key->partners &&
-		    s->bytes == key->bytes &&
-		    strcmp(s->class, key->class) == 0 &&
-		    strcmp(s->rail, key->rail) == 0 &&
-		    strcmp(s->device, key->device) == 0)
-			return s;
-	}
-	for (size_t i = 0; i < d->series_count; i++)
-		rails += d->series[i].rail[0] != '\0';
-	/* Rails are counted separately, so that each test always gets its own
-	 * rounds. */
-	if ((key->rail[0] != '\0'
-		    ? rails == SERIES_RAILS
-		    : d->series_count - rails == SERIES_MAX - SERIES_RAILS) ||
-	    strlen(key->class) >= sizeof(s->class) ||
-	    strlen(key->rail) >= sizeof(s->rail) ||
-	    strlen(key->device) >= sizeof(s->device))
-		return NULL;
-	s = &d->series[d->series_count++];
-	snprintf(s->class, sizeof(s->class), "%s", key->class);
-	s->sort = key->sort;
-	s->partners = key->partners;
-	snprintf(s->rail, sizeof(s->rail), "%s", key->rail);
-	snprintf(s->device, sizeof(s->device), "%s", key->device);
-	s->bytes = key->bytes;
-	s->judge = judge_new(&d->o.judge);
-	drift_clear(&s->fleet);
-	return s;
-}
-
-void
-series_forget_paths(struct diagnosis_series *s, enum judge_kind kind,
-    uint32_t index)
-{
-	struct drift *of = kind == JUDGE_LEAF && index < s->paths_count
-	    ? &s->paths[index]
-	    : kind == JUDGE_STAGE && index < s->stages_count ? &s->stages[index]
-							     : NULL;
-
-	if (of != NULL) {
-		of->from = DRIFT_NONE;
-		memset(&of->sums, 0, sizeof(of->sums));
-	} else if (kind == JUDGE_NODE && index < s->members_count) {
-		memset(&s->members[index], 0, sizeof(*s->members));
-	}
-}
-
-void
-diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
-    uint32_t index)
-{
-	for (size_t i = 0; i < d->series_count; i++)
-		series_forget_paths(&d->series[i], kind, index);
-}
-
-const struct drift *
-series_drift_of(const struct diagnosis_series *s, uint32_t node)
-{
-	return node < s->drift_count ? &s->drifts[node] : NULL;
-}
+#define KIND_MIN 4 /* nodes of a round that form a kind */
 
 /* Return the effect of its last round in that series. */
 static double
@@ -201,7 +28,7 @@ rounds_last_effect(const struct diagnosis_series *s, uint32_t node)
 }
 
 struct diagnosis_series *
-diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
+rounds_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node)
 {
 	struct diagnosis_series *all = diagnosis_series_at(d,
@@ -244,15 +71,6 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 }
 
 /* ---- data of a record about its nodes ---- */
-
-#define KIND_MIN 4 /* nodes of a round that form a kind */
-
-int
-diagnosis_is_new_boot(const struct node *n, const struct diagnosis_node *cn)
-{
-	return n->boot != NULL && cn->boot != NULL &&
-	    strcmp(n->boot, cn->boot) != 0;
-}
 
 static void
 rounds_make_room(struct diagnosis *d, size_t count)
@@ -394,18 +212,6 @@ rounds_hear_rows(struct diagnosis *d, const struct round *round)
 		cn->partners = o->partners;
 		cn->slow_partners = o->slow_partners;
 	}
-}
-
-void
-diagnosis_heard(struct diagnosis *d, const struct node *n)
-{
-	struct diagnosis_node *cn = diagnosis_node(d, n);
-
-	cn->heard_ns = clk_ns();
-	cn->partners = cn->slow_partners = 0; /* until a row has them */
-	cn->wait_ratio = NAN;
-	if (cn->boot == NULL && n->boot != NULL)
-		cn->boot = xstrdup(n->boot);
 }
 
 size_t

@@ -3,6 +3,8 @@
  * shares.c - bandwidth of nodes and leaves today relative to their peers: from
  * the newest rounds of bandwidth, and between leaves from its pairs.
  */
+#include "daemon/diagnosis/shares.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -206,7 +206,7 @@ metrics_cluster_incident_family(const struct api_incident *list, size_t count,
 			exposition_sample(to, family,
 			    EXPOSITION_LABELS({ kind, list[i].subject },
 				{ "verdict", names_verdicts[list[i].verdict] },
-				{ "what", names_whats[list[i].what] }),
+				{ "what", names_whats[list[i].what].name }),
 			    1);
 }
 
@@ -233,7 +233,7 @@ metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 	    "Outliers that are not cleared yet, by what is slow.");
 	for (int i = 0; i < WHAT_MAX; i++)
 		exposition_sample(to, "coalmine_outliers",
-		    EXPOSITION_LABELS({ "what", names_whats[i] }),
+		    EXPOSITION_LABELS({ "what", names_whats[i].name }),
 		    (double)outliers[i]);
 	metrics_cluster_incident_family(list, count, "node", to);
 	metrics_cluster_incident_family(list, count, "leaf", to);

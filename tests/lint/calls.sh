@@ -30,8 +30,6 @@ probes/job/(control|world)\.c
 daemon/react/.*
 probes/transport/.*
 probes/(main|verbs/.*)\.c
-# to be removed
-daemon/diagnosis/.*
 '
 # A file, and the folder that it may call in addition to the folders of its row.
 calls='

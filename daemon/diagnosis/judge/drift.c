@@ -11,6 +11,7 @@
 #include "common/robust.h"
 
 #define PINNED_ERRORS 5.0
+#define RESTORED      1e6 /* a sum beyond any limit */
 
 /* ---- cumulative sums ---- */
 
@@ -210,6 +211,21 @@ drift_decide(struct drift *d, double wander, double z, double effect_min,
 	    : d->from == DRIFT_PINNED    ? pinned
 					 : 0;
 	return d->from != was;
+}
+
+void
+drift_forget(struct drift *d)
+{
+	d->from = DRIFT_NONE;
+	memset(&d->sums, 0, sizeof(d->sums));
+}
+
+void
+drift_restore(struct drift *d)
+{
+	if (d->from == DRIFT_NONE)
+		d->sums.up = RESTORED; /* cut to the limit later */
+	d->from = DRIFT_OWN;
 }
 
 double

@@ -102,6 +102,11 @@ int drift_add(struct drift *d, double distance, double level, double limit,
  * d->from has changed. */
 int drift_decide(struct drift *d, double wander, double z, double effect_min,
     int by_median);
+/* Its case is over: forget the sums that opened it. */
+void drift_forget(struct drift *d);
+/* Restore a case that was stored before a restart: it ends when the sums are
+ * as usual again. */
+void drift_restore(struct drift *d);
 /* Return the shift by the sums that d->from names: a logarithm. */
 double drift_shift(const struct drift *d);
 /* Return the number of rounds since the shift began. */

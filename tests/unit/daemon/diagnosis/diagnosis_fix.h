@@ -17,7 +17,9 @@
 
 #include "common/conf.h"
 #include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/incident_show.h"
 #include "daemon/cluster/roster.h"
+#include "schema/mesh.h"
 #include "tests/evidence.h"
 
 #define NODES 12

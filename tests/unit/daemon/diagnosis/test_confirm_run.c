@@ -60,7 +60,7 @@ test_two_leaves(void **state)
 	diagnosis_tick(f->diagnosis);
 	hear_pass(f, "none", PASS_UPLINK);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
-	assert_string_equal(names_whats[list[0].what], "link");
+	assert_string_equal(names_whats[list[0].what].name, "link");
 	assert_int_equal(list[0].verdict, VERDICT_WARN);
 	expect_text(f,
 	    "so its uplink is slow, or the uplink of the only other measured "
@@ -198,7 +198,7 @@ test_slow_pairs(void **state)
 		hear_pass_share(f, 3);
 		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
 		    1);
-		assert_string_equal(names_whats[list[0].what], "link");
+		assert_string_equal(names_whats[list[0].what].name, "link");
 		assert_int_equal(list[0].verdict, VERDICT_BAD);
 		expect_text(f, "of 32 pairs are slow");
 	}
@@ -263,7 +263,8 @@ test_spine(void **state)
 		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
 		    1);
 		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
-		assert_string_equal(names_whats[list[0].what], "undetermined");
+		assert_string_equal(names_whats[list[0].what].name,
+		    "undetermined");
 		assert_int_equal(list[0].verdict, VERDICT_WARN);
 		expect_text(f,
 		    "confirmation run: undetermined whether the node or a path "
@@ -287,7 +288,7 @@ test_node_is_leaf(void **state)
 	diagnosis_tick(f->diagnosis);
 	hear_pass(f, "none", PASS_UPLINK);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
-	assert_string_equal(names_whats[list[0].what], "undetermined");
+	assert_string_equal(names_whats[list[0].what].name, "undetermined");
 	for (int i = 0; i < 5; i++)
 		hear_round(f, 0);
 	assert_int_equal(open_cases(f), 0);
@@ -299,7 +300,7 @@ test_node_is_leaf(void **state)
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 2);
 	assert_int_equal(told.open, 2);
 	assert_string_equal(list[1].kind, "leaf");
-	assert_string_equal(names_whats[list[1].what], "link");
+	assert_string_equal(names_whats[list[1].what].name, "link");
 	expect_text(f, "leaf 10.78.2.0/24: 38 % slower than other leaves");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	/* Clean results before the suspicion do not count. */
@@ -656,7 +657,7 @@ test_intermittent(void **state)
 		hear_pass(f, "none", PASS_FINE);
 	}
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 2), 1);
-	assert_string_equal(names_whats[list[0].what], "intermittent");
+	assert_string_equal(names_whats[list[0].what].name, "intermittent");
 	expect_text(f, "node5: intermittently up to 41 % slower (lat)");
 	/* and a permanent fault is confirmed */
 	for (int k = 0; k < 3; k++)

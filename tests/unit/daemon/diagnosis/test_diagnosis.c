@@ -106,7 +106,7 @@ test_rail(void **state)
 		hear_rail(f, i % 2 == 0 ? "eth1" : "eth2",
 		    i % 2 == 0 ? 1 << 4 : 0);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
-	assert_string_equal(names_whats[list[0].what], "rail");
+	assert_string_equal(names_whats[list[0].what].name, "rail");
 	assert_string_equal(list[0].subject, "node5");
 	expect_text(f, "node node5, rail eth1: 41 % slower than 11 of 11");
 	diagnosis_tick(f->diagnosis);
@@ -129,14 +129,14 @@ test_rail(void **state)
 	json_decref(all);
 	hear_rail(f, "eth2", 0);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
-	assert_string_equal(names_whats[list[0].what], "rail");
+	assert_string_equal(names_whats[list[0].what].name, "rail");
 	for (int i = 0; i < 3; i++)
 		hear_rail(f, "eth1", 0);
 	assert_int_equal(open_cases(f), 0);
 	for (int i = 0; i < 3; i++)
 		hear_rail(f, i % 2 == 0 ? "eth1" : "eth2", 1 << 5);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
-	assert_string_equal(names_whats[list[0].what], "node");
+	assert_string_equal(names_whats[list[0].what].name, "node");
 	expect_text(f, "node6: 4");
 }
 

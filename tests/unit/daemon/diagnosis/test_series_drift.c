@@ -11,7 +11,7 @@ what_of(struct fix *f)
 	struct diagnosis_open list[8];
 
 	return diagnosis_open_cases(f->diagnosis, list, 8) == 1
-	    ? names_whats[list[0].what]
+	    ? names_whats[list[0].what].name
 	    : "not one case";
 }
 

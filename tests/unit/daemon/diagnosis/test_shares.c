@@ -2,6 +2,7 @@
 /* The current shares of nodes and leaves: rounds of bandwidth whose nodes, and
  * pairs across a leaf, have this share of the normal rate. */
 #include "common/member.h"
+#include "daemon/diagnosis/shares.h"
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include <math.h>

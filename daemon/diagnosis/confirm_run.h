@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confirm_run.h - confirmation runs, one at a time.
+ */
+#ifndef DAEMON_DIAGNOSIS_CONFIRM_RUN_H
+#define DAEMON_DIAGNOSIS_CONFIRM_RUN_H
+
+#include "daemon/diagnosis/judge/confirm.h"
+
+struct diagnosis;
+struct incident;
+struct round;
+
+/* The confirmation run or follow-up run in progress; one at a time. */
+struct confirm_run {
+	struct incident *of; /* NULL: no run is in progress */
+	char run[64];
+	char *names[CONFIRM_NODES_MAX]; /* the outlier first */
+	uint32_t leaves[CONFIRM_NODES_MAX];
+	size_t count;
+	int is_rate;
+	int heard;     /* 1: its result was processed */
+	int disturbed; /* 1: another run of the collector used the network */
+	uint64_t window_ns;               /* start of the current hour */
+	int in_window, follows_in_window; /* runs ordered in this hour */
+	int is_follow; /* 1: a follow-up run: `of` is in diagnosis.follows */
+};
+
+void confirm_run_tick(struct diagnosis *d);
+void confirm_run_record(struct diagnosis *d, const char *run,
+    const struct round *round);
+void confirm_run_over(struct diagnosis *d, const char *run);
+void confirm_run_clear(struct confirm_run *p);
+/* The run gave no result: start another one later. */
+void confirm_run_again_later(const struct diagnosis *d, struct incident *k);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault_drift.c - a node that is slower than in its own recent weeks or in a
+ * pinned baseline, relative to its peers; and the fleet, if all nodes are.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/clk.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+#include "daemon/diagnosis/fault_intermittent.h"
+#include "daemon/diagnosis/faults.h"
+#include "daemon/diagnosis/incident_show.h"
+
+/* Chance names one node in this many rounds: a year at 5 minutes. */
+#define LIMIT_ROUNDS 105120.0
+/* A larger excess of one node is cut to this. */
+#define FLEET_ONE_MAX  0.7
+#define FLEET_MIN      SCORE_PEERS_MIN
+#define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
+/* A round of a node is outlying beyond this many deviations of all nodes. If
+ * more than this share of rounds is, two outlying rounds of ten are not a
+ * drift. */
+#define ODD_SIGMAS 3.0
+#define ODD_MOST   0.003
+
+/* ---- all nodes together ---- */
+
+/* All nodes are slower than before in that series, or no longer. */
+static void
+fault_drift_fleet_open(struct diagnosis *d, struct diagnosis_series *s,
+    const struct diagnosis_source *from)
+{
+	uint32_t index = (uint32_t)(s - d->series);
+	struct incident *k = incident_find(d, JUDGE_FLEET, index);
+
+	if (s->fleet.from != DRIFT_OWN) {
+		if (k != NULL)
+			incident_end(d, k, VERDICT_OK, "as fast as before");
+		return;
+	}
+	if (k != NULL) {
+		incident_write(d, k);
+		return;
+	}
+	k = incident_take(d, NULL, &fault_fleet, JUDGE_FLEET, index);
+	incident_show_from(d, k, s, from);
+}
+
+/* All nodes together: the mean deviation of each node from its own level, so
+ * that the choice of nodes does not matter, less the usual deviation at this
+ * hour. Call before the nodes' levels learn from the round. */
+static void
+fault_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from)
+{
+	size_t hour = (size_t)(clk_unix_ns() / (3600 * CLK_NS_PER_S) % 24);
+	double sum = 0, usual;
+	uint32_t n = 0, slow = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct drift *own = series_drift_of(s, d->obs[i].place);
+		double x;
+
+		if (own == NULL || own->n < DRIFT_LEARN || d->obs[i].aside ||
+		    d->busy[i])
+			continue;
+		x = d->obs[i].x - own->level;
+		slow += x >= d->o.judge.effect_min;
+		sum += fmax(-FLEET_ONE_MAX, fmin(FLEET_ONE_MAX, x));
+		n++;
+	}
+	if (n < FLEET_MIN)
+		return;
+	sum /= n;
+	s->fleet_nodes = n;
+	s->fleet_slow = slow;
+	usual = s->fleet_hour_n[hour] >= FLEET_HOUR_MIN ? s->fleet_hour[hour]
+							: 0;
+	/* Learn always, or slow hours would raise an alarm every day: a fault
+	 * of a few hours has little weight in weeks. */
+	s->fleet_hour_n[hour] += s->fleet_hour_n[hour] < DRIFT_MEMORY;
+	s->fleet_hour[hour] += (sum - s->fleet_hour[hour]) /
+	    s->fleet_hour_n[hour];
+	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS, CUSUM_K),
+	    judge_least(s->judge));
+	fault_drift_fleet_open(d, s, from);
+}
+
+/* ---- every node ---- */
+
+/* It differs from its own past: open an incident, unless one is open. */
+static void
+fault_drift_open(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
+    const struct diagnosis_source *from)
+{
+	struct incident *k = incident_find(d, JUDGE_NODE, node);
+
+	if (k != NULL)
+		return; /* the comparison with peers is more exact */
+	k = incident_take(d, NULL, &fault_drift, JUDGE_NODE, node);
+	incident_show_from(d, k, s, from);
+}
+
+/* Return 1 if it or its leaf has an open case: its round is not usual. */
+static int
+fault_drift_is_open(const struct diagnosis_series *s, const struct score_obs *o)
+{
+	const struct judge_track *node = judge_track(s->judge, JUDGE_NODE,
+	    o->place);
+	const struct judge_track *leaf = o->leaf == SCORE_NO_LEAF
+	    ? NULL
+	    : judge_track(s->judge, JUDGE_LEAF, o->leaf);
+
+	return (node != NULL && node->state >= JUDGE_OUTLIER) ||
+	    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
+}
+
+/* Learn the share of nodes whose round is newly outlying: a single slow pair
+ * causes some if a node has few partners, and so does one bad spine of many.
+ * The worst node of a round does not count, since it may be faulty. x is
+ * reordered. */
+static void
+fault_drift_odd_hear(struct diagnosis_series *s, double *x, size_t n,
+    double effect_min)
+{
+	double most;
+	size_t odd = 0;
+
+	if (n < 2)
+		return;
+	/* Scatter around 0, each node's own past, and not around the median: a
+	 * common shift of all nodes widens the limit and makes none odd. */
+	most = robust_median(x, n) + ODD_SIGMAS * robust_mad(x, n, 0);
+	for (size_t i = 0; i < n; i++)
+		odd += x[i] >= fmax(effect_min, most);
+	s->odd += DRIFT_NOW * ((double)(odd - (odd > 0)) / (double)n - s->odd);
+}
+
+/* Compare every node with its own past: the distance of the newest means of all
+ * nodes from their past is measured, and a larger distance is a drift. */
+static void
+fault_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from)
+{
+	double *x = xcalloc(count + 1, sizeof(*x)), sd, z;
+	double *one = xcalloc(count + 1, sizeof(*one));
+	size_t n = 0;
+
+	if (count != s->limit_nodes) {
+		s->limit_nodes = count;
+		s->limit = cusum_limit(LIMIT_ROUNDS * (double)count, CUSUM_K);
+	}
+
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+		struct drift *drift = series_drift_need(s, o->place);
+		double distance = o->effect + o->excuse + o->usual;
+
+		if (isnan(o->effect) || d->busy[i])
+			continue; /* no peers; or host contention explains it */
+		drift->frozen = (uint8_t)(fault_drift_is_open(s, o) ||
+		    distance > JUDGE_USUAL_MOST);
+		drift_add(drift, distance, o->x, s->limit,
+		    judge_least(s->judge));
+		if (drift->n >= DRIFT_LEARN && drift->from == DRIFT_NONE &&
+		    !drift->frozen) {
+			one[n] = distance - drift->mean;
+			x[n++] = drift->now - drift->mean;
+		}
+	}
+	wander_hear(&s->wander, x, n, 0);
+	fault_drift_odd_hear(s, one, n, judge_least(s->judge));
+	free(x);
+	free(one);
+	sd = wander_sd(&s->wander, DRIFT_SIGMA_MIN / 2);
+	z = judge_threshold(&d->o.judge, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+		struct drift *drift = series_drift_need(s, o->place);
+
+		if (isnan(o->effect) || d->busy[i] ||
+		    !drift_decide(drift, sd, z, judge_least(s->judge),
+			s->odd > ODD_MOST) ||
+		    drift->from == DRIFT_NONE)
+			continue;
+		/* Its leaf's case explains it; after that it is judged
+		 * again. */
+		if (o->leaf != SCORE_NO_LEAF &&
+		    (incident_find(d, JUDGE_LEAF, o->leaf) != NULL ||
+			incident_between(d, o->leaf) != NULL))
+			drift->from = DRIFT_NONE;
+		else
+			fault_drift_open(d, s, o->place, from);
+	}
+}
+
+/* ---- an open case ---- */
+
+static void
+fault_drift_still(struct diagnosis *d, struct incident *k)
+{
+	const struct drift *drift = series_drift_of(k->series, k->index);
+
+	/* If a judge names it now, that has opened another incident. */
+	if (drift != NULL && drift->from != DRIFT_NONE)
+		incident_write(d, k);
+	else if (drift == NULL || drift->was_opened < d->o.judge.effect_min ||
+	    !fault_intermittent_note(d, k, drift->was_opened))
+		incident_end(d, k, VERDICT_OK, "as fast as before");
+}
+
+static const struct drift *
+fault_drift_of(const struct incident *k)
+{
+	return k->kind == JUDGE_FLEET ? &k->series->fleet
+				      : series_drift_of(k->series, k->index);
+}
+
+static void
+fault_drift_text(const struct diagnosis *d, const struct incident *k,
+    char *text)
+{
+	const struct drift *now = fault_drift_of(k);
+	struct series_kind sort = series_kind(k->series->sort);
+	const char *rail = incident_rail(k);
+	char slower[FAULT_TEXT_SLOWER];
+
+	fault_text_slower(drift_shift(now), sort.is_rate, slower);
+	if (k->kind == JUDGE_FLEET) {
+		fault_text_add(text,
+		    "the fleet (all nodes) is %s slower than in the last "
+		    "weeks: %" PRIu32 " of %" PRIu32 " nodes are slower than "
+		    "before, over %" PRIu32 " rounds (%s)",
+		    slower, k->series->fleet_slow, k->series->fleet_nodes,
+		    drift_rounds(now), sort.name);
+		return;
+	}
+	/* It may still be as fast as its peers. */
+	fault_text_add(text, "%s%s%s: %s slower than in %s%s", k->subject,
+	    rail[0] != '\0' ? ", rail " : "", rail, slower,
+	    now->from == DRIFT_PINNED ? "baseline " : "its own last weeks",
+	    now->from == DRIFT_PINNED ? d->o.baseline : "");
+	fault_text_add(text,
+	    ", relative to its peers, over %" PRIu32 " rounds (%s)",
+	    drift_rounds(now), sort.name);
+}
+
+static void
+fault_drift_json(const struct diagnosis *d, const struct incident *k, json_t *o)
+{
+	const struct drift *now = fault_drift_of(k);
+
+	(void)d;
+	if (now != NULL)
+		json_object_set_new(o, "effect", json_real(drift_shift(now)));
+	json_object_set_new(o, "rounds",
+	    json_integer(now == NULL ? 0 : drift_rounds(now)));
+}
+
+const struct fault_kind fault_drift = {
+	.what = WHAT_DRIFT,
+	.about = 1 << JUDGE_NODE,
+	.severity = VERDICT_WARN,
+	.source = FAULT_ROUNDS,
+	.hear_round = fault_drift_hear,
+	.text = fault_drift_text,
+	.json = fault_drift_json,
+	.still = fault_drift_still,
+};
+
+const struct fault_kind fault_fleet = {
+	.what = WHAT_FLEET,
+	.about = 1 << JUDGE_FLEET,
+	.severity = VERDICT_WARN,
+	.source = FAULT_ROUNDS,
+	.hear_round = fault_drift_fleet_hear,
+	.text = fault_drift_text,
+	.json = fault_drift_json,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * incident.h - one case for a node, leaf or stage of spines, whatever shows it.
+ * It knows no kind of fault, and calls its case's kind (fault.h).
+ */
+#ifndef DAEMON_DIAGNOSIS_INCIDENT_H
+#define DAEMON_DIAGNOSIS_INCIDENT_H
+
+#include "common/queue.h"
+#include "daemon/diagnosis/diagnosis.h"
+#include "daemon/diagnosis/fault.h"
+#include "daemon/diagnosis/fault_text.h"
+#include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/series.h"
+
+/* What a follow-up run is to find. */
+enum recovers {
+	RECOVERS_NOT,   /* whether a suspect is slow */
+	RECOVERS_MAYBE, /* whether an outlier is normal again, as another test
+			 * has found */
+	RECOVERS        /* the same; its newest round was normal */
+};
+
+/* A case: an open finding about a node, leaf, stage or the fleet. */
+struct incident {
+	TAILQ_ENTRY(incident) link; /* in incidents or follows of diagnosis */
+	enum judge_kind kind;
+	uint32_t index; /* node id, or number of a leaf or stage */
+	char *subject;
+	const struct fault_kind *fault;
+	void *data;                      /* of the fault: fault_kind.bytes */
+	struct diagnosis_series *series; /* the series with the worst result */
+	enum what what;
+	enum verdict verdict;
+	/* The NIC of the node that is slow, as far as known; "": the node. */
+	char rail[ROSTER_RAIL_BYTES];
+	uint64_t since_unix_ns, at_unix_ns;
+	char text[VERDICT_TEXT_MAX];
+	char run[64]; /* the run that made it an outlier */
+	char *mpi, *launcher, *class;
+	json_t *slurm; /* as of diagnosis_source */
+	int over;      /* 1: ended; freed when no caller uses it */
+
+	/* The confirmation run. */
+	int passed; /* 1: finding and report are its results */
+	enum confirm_finding finding;
+	struct confirm_report report;
+	char pass_run[64];
+	uint32_t other;   /* leaf, of CONFIRM_BETWEEN */
+	unsigned tries;   /* attempts so far */
+	uint64_t next_ns; /* time of the next attempt; 0: now */
+	int asks_way;     /* 1: confirmed; a run will measure the direction */
+
+	/* For members of diagnosis.follows, which are not cases: the start, and
+	 * whether the follow-up is to find recovery. */
+	uint64_t first_ns;
+	enum recovers recovers;
+};
+TAILQ_HEAD(incidents, incident);
+
+/* Return the kind whose cases have this word, are shown by this series, and are
+ * a share of pairs or not; NULL: none. */
+const struct fault_kind *incident_kind_of(const struct diagnosis *d,
+    enum what what, const struct diagnosis_series *s, int is_share);
+/* Create an incident that is on no list; the caller lists and frees it. */
+struct incident *incident_make(const struct diagnosis *d,
+    const struct fault_kind *fault, enum judge_kind kind, uint32_t index);
+/* Open a case, or (k not NULL) give an open case to another kind. */
+struct incident *incident_take(struct diagnosis *d, struct incident *k,
+    const struct fault_kind *fault, enum judge_kind kind, uint32_t index);
+/* Update the series that shows it. from NULL: it continues, with a new text;
+ * else it is new, or of another kind, and is reported. */
+void incident_show_from(struct diagnosis *d, struct incident *k,
+    struct diagnosis_series *s, const struct diagnosis_source *from);
+/* The source if no run has shown it. */
+extern const struct diagnosis_source incident_no_run;
+void incident_source_set(struct incident *k,
+    const struct diagnosis_source *from);
+/* Return how the run that showed it was made. The texts belong to the
+ * incident. */
+struct diagnosis_source incident_source(const struct incident *k);
+/* After each round: update the text, or end the incident. */
+void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
+/* End an incident with this verdict and reason. */
+void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
+    const char *why);
+/* The reason to end the case of a node if its leaf has a case. */
+#define INCIDENT_OF_LEAF                                                       \
+	"the node is not the cause: its leaf switch or an uplink of this "     \
+	"leaf is slow; coalctl verdict list shows the leaf"
+/* Move a case to another subject: end it with the reason why, and open it there
+ * with all results. */
+void incident_move(struct diagnosis *d, struct incident *k,
+    enum judge_kind kind, uint32_t index, const char *why);
+/* Report a node whose verdict has changed without a case. */
+void incident_report_nodes(struct diagnosis *d);
+/* Store it, write the event and the log line, and call
+ * diagnosis_ops.changed. */
+void incident_tell(struct diagnosis *d, struct incident *k);
+/* Load a case that an earlier collector left open. */
+void incident_load(struct diagnosis *d, const json_t *o);
+/* Free an incident that is on no list. */
+void incident_free(struct incident *k);
+
+#endif

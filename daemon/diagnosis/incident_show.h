@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * incident_show.h - output of incidents: the incident of a node or leaf, its
+ * verdict, its text, its JSON, and lists. Only texts are changed.
+ */
+#ifndef DAEMON_DIAGNOSIS_INCIDENT_SHOW_H
+#define DAEMON_DIAGNOSIS_INCIDENT_SHOW_H
+
+#include "daemon/diagnosis/incident.h"
+
+/* Return 1 if it was measured since its agent started, within stale_ns. */
+int diagnosis_is_measured(const struct diagnosis *d, const struct node *n);
+struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
+    uint32_t index);
+/* Return the follow-up of a subject before it has a case or while it recovers,
+ * or NULL. */
+struct incident *incident_followed(const struct diagnosis *d,
+    enum judge_kind kind, uint32_t index);
+/* Write the pending step before a verdict, or before its end. Return 0 and "":
+ * nothing pending. */
+int incident_pending(const struct diagnosis *d, enum judge_kind kind,
+    uint32_t index, char ret[DIAGNOSIS_PENDING_MAX]);
+/* Return the judge's state of its subject; NULL: the judge has no data, or
+ * rounds do not show it. */
+const struct judge_track *incident_track(const struct incident *k);
+/* Return a series whose judge still names it: the incident's own or any
+ * other. */
+struct diagnosis_series *incident_naming(struct diagnosis *d,
+    const struct incident *k);
+/* Return the open case that either this leaf or the only other leaf has a slow
+ * uplink, or NULL. */
+struct incident *incident_between(const struct diagnosis *d, uint32_t leaf);
+const char *incident_kind_name(enum judge_kind kind);
+/* Return the rail that its text names, or "". */
+const char *incident_rail(const struct incident *k);
+/* Write its text again. */
+void incident_write(const struct diagnosis *d, struct incident *k);
+/* Write when the next confirmation run starts; "": none is needed. */
+#define VERDICT_NEXT_MAX 100
+void incident_next_write(const struct diagnosis *d, const struct incident *k,
+    char ret[VERDICT_NEXT_MAX]);
+/* Return an incident as JSON: a new reference. */
+json_t *incident_json(const struct diagnosis *d, const struct incident *k);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node.h - what the diagnosis knows of each node, and the numbers of leaves.
+ */
+#ifndef DAEMON_DIAGNOSIS_NODE_H
+#define DAEMON_DIAGNOSIS_NODE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/judge/link_errors.h"
+#include "schema/names_probe.h"
+
+struct diagnosis;
+
+/* If more of its nodes are busy, a leaf and its uplinks are not judged. */
+#define BUSY_LEAF_MAX 0.25
+/* This many runs that did not measure a node make it unknown. */
+#define MISSED_MANY 2
+/* This many dismissals of a suspicion are remembered. */
+#define DISPELLED_MANY 4
+
+/* Classes of nodes, by their GPUs, and the errors of each kind since the
+ * collector started. */
+#define DIAGNOSIS_LINK_CLASSES 16
+struct diagnosis_link_class {
+	char name[LINK_PORT_MAX];
+	uint64_t errors[LINK_KIND_MAX];
+};
+
+/* State of every node, by its id. */
+struct diagnosis_node {
+	char *boot;        /* of the agent process that was measured */
+	uint64_t heard_ns; /* time of its last round; 0: none since a restart */
+	char run[64];      /* the run of its counters */
+	char nic[16];      /* the one with the most traffic; "": none */
+	int64_t drops, drops_first;
+	uint32_t partners, slow_partners; /* of its last round */
+	uint64_t nics_serial;             /* of the ports at the last check */
+	uint64_t fastest_serial;          /* ports_serial of fastest_bps */
+	double fastest_bps;               /* from its inventory */
+	/* Its kind by NIC, CPU and GPUs, and its kind only by the NIC's rate:
+	 * numbers of diagnosis.kinds, from 1. */
+	uint32_t kind, rate_kind;
+	double kind_bps;     /* rated_bps when the kinds were found */
+	json_t *ports;       /* best value ever seen, by "NAME MEMBER" */
+	double rated_bps;    /* of its fastest port */
+	char canary_run[64]; /* the newest run of MPI that measured it */
+	unsigned missed;     /* later runs that should have measured it */
+	/* Times of the newest suspicions that a confirmation run dismissed. */
+	uint64_t dispelled_ns[DISPELLED_MANY];
+	uint8_t link_busy; /* with a job's traffic, in its last round */
+	uint8_t leaf_busy; /* more of its leaf are busy than elsewhere */
+	double wait_ratio; /* of its ranks in its last round; NAN: unknown */
+	char *trouble;     /* its last host contention, or NULL */
+	/* Another user takes its cores (host_trouble.h): since when, in how
+	 * many rounds, and in how many rounds not any longer. */
+	uint64_t taken_ns;
+	uint16_t taken, untaken;
+	struct link_rate *rates; /* rates of its error counters: link_rates.c */
+	size_t rate_count;
+	uint8_t link_class; /* in link_classes, from 1; 0: no link counters */
+	/* The newest z of each test; NAN: not measured. A round of rings counts
+	 * only if no other round of the test has measured the node lately: in
+	 * a ring all nodes have the pace of the slowest. */
+	float z[CANARY_MAX];
+	uint64_t z_ns[CANARY_MAX];
+	uint8_t z_is_ring[CANARY_MAX];
+	/* Last value passed to diagnosis_ops.changed; VERDICT_MAX: none yet. */
+	uint8_t reported;
+	/* Time of the last round that compared it with enough peers, or with
+	 * its own past. */
+	uint64_t judged_ns;
+};
+
+/* Return the state of a node, or the number of a leaf; both are created if they
+ * do not exist. */
+struct diagnosis_node *diagnosis_node(struct diagnosis *d,
+    const struct node *n);
+uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
+/* Return the state of a node, or NULL if it was not created yet. */
+const struct diagnosis_node *node_known(const struct diagnosis *d,
+    const struct node *n);
+/* Return 1 if the agent was restarted after it was measured. */
+int diagnosis_is_new_boot(const struct node *n,
+    const struct diagnosis_node *cn);
+/* Note that a node was measured now. */
+void diagnosis_heard(struct diagnosis *d, const struct node *n);
+void diagnosis_node_free(struct diagnosis *d);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * series.h - series of rounds of one kind, class, rail and device, each with
+ * its judge and with all that is learned from its rounds.
+ */
+#ifndef DAEMON_DIAGNOSIS_SERIES_H
+#define DAEMON_DIAGNOSIS_SERIES_H
+
+#include <jansson.h>
+
+#include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/judge/drift.h"
+#include "daemon/diagnosis/judge/judge.h"
+#include "daemon/diagnosis/judge/usual.h"
+#include "schema/names_probe.h"
+#include "schema/names_verdict.h"
+
+struct diagnosis;
+
+#define DIAGNOSIS_CLASS_MAX 16
+#define SERIES_MAX          (2 * CANARY_MAX + 16 + SERIES_RAILS)
+#define SERIES_RAILS        64 /* tests times rails */
+
+/* Kinds of rounds: a test, by its number, or one of the mesh; and what shows a
+ * fault without rounds, SERIES_FACT + enum what. */
+enum {
+	DIAGNOSIS_ECHO_LEAF = CANARY_MAX,
+	DIAGNOSIS_ECHO_SPINE,
+	DIAGNOSIS_LOSS_LEAF,
+	DIAGNOSIS_LOSS_SPINE,
+	SERIES_FACT,
+	SERIES_KIND_MAX = SERIES_FACT + WHAT_MAX
+};
+/* The properties of a kind of rounds: name, unit of values, 1 for rates, 1 for
+ * losses. */
+struct series_kind {
+	const char *name, *unit;
+	int is_rate, is_loss;
+	/* A smaller difference is recorded but not judged: applications do not
+	 * notice it. */
+	double least_s;
+};
+
+/* A judge for rounds of one kind. */
+struct diagnosis_series {
+	char class[DIAGNOSIS_CLASS_MAX];
+	int sort; /* enum test, or a kind of the mesh */
+	/* A ring runs at the pace of its slowest node, so its rounds are
+	 * separate from rounds of pairs. */
+	int partners; /* enum partners */
+	/* Rails take turns, one per round: rounds of one rail, or "" for all. A
+	 * slow rail is an outlier in its own rounds, a slow node in all. */
+	char rail[ROSTER_RAIL_BYTES];
+	char device[8]; /* device of the memory; "": the host's */
+	uint32_t bytes; /* of a message; 0: the size of the test */
+	uint64_t rounds, heard_round; /* number of rounds; for a rail: number of
+				       * its newest round in the series of all
+				       * rails */
+	uint64_t heard_ns, every_ns;  /* time of the newest; interval, or 0 */
+	struct judge *judge;
+	struct drift *drifts;       /* by node id */
+	struct wander wander;       /* of the newest means of nodes */
+	struct wander paths_wander; /* of the shares of leaves */
+	double odd; /* share of outlying rounds of nodes, in about ten rounds */
+	int drift_begun; /* loaded with its pinned values */
+	size_t drift_count;
+	double level; /* mean logarithm of the rounds' medians */
+	uint32_t level_n;
+	double limit; /* of the sums, for limit_nodes nodes */
+	size_t limit_nodes;
+	/* All nodes together: the mean distance of each from its own level,
+	 * less the usual distance at this hour of the day. */
+	struct drift fleet;
+	double fleet_hour[24];
+	uint32_t fleet_hour_n[24];
+	struct drift *paths; /* by leaf: share of its slow pairs, less the share
+			      * of all */
+	/* By leaf: the share in the last rounds; the share of busy nodes in
+	 * these; and sums of squares over earlier rounds of the excess of slow
+	 * pairs, and of the share of busy nodes. */
+	double *paths_now, *busy_now, *jobs_slow, *jobs_busy;
+	uint32_t paths_count;
+	struct member_sum *members; /* by node id */
+	size_t members_count;
+	/* By stage of spines: the share of slow pairs that most of its leaves
+	 * have. */
+	struct drift *stages;
+	uint32_t stages_count;
+	int stage_told;                   /* reported spines without a name */
+	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
+	double busy_slow; /* share of pairs that jobs may slow everywhere */
+};
+
+/* More pairs of a node are slow than of the other nodes of its leaf. */
+struct member_sum {
+	double sum;         /* of log likelihood ratios */
+	double share, rest; /* in the last rounds; of the other nodes */
+	uint32_t rounds;    /* since the sum was 0 */
+	uint8_t raised;
+};
+
+/* Sums over the nodes of a leaf in a round. */
+struct path_sum {
+	double pairs, slow;
+	double nodes, busy;
+};
+
+/* Return the properties of a kind; the kind with this name. */
+struct series_kind series_kind(int sort);
+int series_kind_find(const char *name); /* or -ENOENT */
+/* Return the series of these rounds, which is created if it does not exist;
+ * NULL: there are too many series. */
+struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
+    const char *class, int sort, int partners);
+/* Return the series of a fault that is shown without rounds. */
+struct diagnosis_series *series_fact(struct diagnosis *d, enum what what);
+/* As diagnosis_series_of, also for one rail, for memory of a device or for
+ * messages of another size than the test's; "": all rails, the host; 0: the
+ * test's. */
+struct diagnosis_series_key {
+	const char *class;
+	int sort, partners;
+	const char *rail, *device;
+	uint32_t bytes;
+};
+struct diagnosis_series *diagnosis_series_at(struct diagnosis *d,
+    const struct diagnosis_series_key *key);
+/* Return the series of a stored object, from its test, class, partners, rail,
+ * device and bytes; NULL: no such test. */
+struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
+    const json_t *o);
+/* Allocate the state of leaves, stages, nodes and members. */
+void series_room(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t leaves);
+struct drift *series_drift_need(struct diagnosis_series *s, uint32_t node);
+struct member_sum *series_member(struct diagnosis_series *s, uint32_t node);
+/* Return the drift of a node; NULL: the series has no data of the node. */
+const struct drift *series_drift_of(const struct diagnosis_series *s,
+    uint32_t node);
+/* Clear the sums of slow pairs of a leaf or node, or over a stage. */
+void series_forget_paths(struct diagnosis_series *s, enum judge_kind kind,
+    uint32_t index);
+/* One kind of rounds shows that the paths have recovered: clear the sums of all
+ * kinds. */
+void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
+    uint32_t index);
+void diagnosis_series_free(struct diagnosis *d);
+
+#endif
