@@ -53,7 +53,7 @@ const char *const machines_vias[MACHINES_VIA_MAX] = {
 	LINK_RATE(kind), LINK_BACK(kind), LINK_LATENCY(kind), LINK_PAIRS(kind)
 
 #define TEXT_RATE "Rate of one such link in each direction at the same time."
-#define TEXT_BACK "Rate from B to A, if it differs. 0: as rate."
+#define TEXT_BACK "Rate from B to A, if it differs. 0: the value of rate."
 #define TEXT_ADDS "Additional latency of such a link."
 #define TEXT_PAIRS                                                             \
 	"Places of these links: A-B*COUNT separated by commas, or all for "    \
@@ -118,7 +118,9 @@ const struct conf_row options_machine[] = {
 	    "Rate of the memory of one device, reading and writing together. "
 	    "0: no limit." },
 	{ "memory", "reduce", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Rate at which a reduction reads and writes memory. 0: as rate." },
+	    "Rate at which a reduction reads and writes memory. 0: the value "
+	    "of "
+	    "rate." },
 	{ "memory", "launch", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "Time to start the local operations of a step." },
 	{ "memory", "host", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
@@ -141,7 +143,7 @@ const struct conf_row options_machine[] = {
 	{ "nic", "out", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
 	    "Rate of one NIC towards the network." },
 	{ "nic", "in", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Rate of one NIC from the network. 0: as out." },
+	    "Rate of one NIC from the network. 0: the value of out." },
 	{ "nic", "both", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
 	    "Limit of both directions together. 0: no limit." },
 	{ "network", "latency", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
