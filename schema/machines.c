@@ -119,8 +119,7 @@ const struct conf_row options_machine[] = {
 	    "0: no limit." },
 	{ "memory", "reduce", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
 	    "Rate at which a reduction reads and writes memory. 0: the value "
-	    "of "
-	    "rate." },
+	    "of rate." },
 	{ "memory", "launch", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "Time to start the local operations of a step." },
 	{ "memory", "host", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",

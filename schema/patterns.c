@@ -427,8 +427,9 @@ const struct conf_row options_campaign[] = {
 	{ "measure", "gpu_aware", CONF_CHOICE, 0, 0, "auto|yes|no", "auto", "",
 	    "Whether pointers to GPU memory are passed to the MPI. auto: yes "
 	    "if the MPI reports support on all ranks. yes and no override "
-	    "this report. The first byte is verified; if it is wrong, "
-	    "messages go through pinned host memory." },
+	    "this report. Before the measurement a byte is sent from GPU "
+	    "memory and verified; if it is wrong, messages go through pinned "
+	    "host memory." },
 	{ "measure", "via", CONF_CHOICE, 0, 0, "auto|mpi|xccl", "auto", "",
 	    "Transport of canaries and congestors on a device: the MPI, or "
 	    "NCCL or RCCL. auto: mpi if it accepts pointers to device memory, "
