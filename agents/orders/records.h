@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.h - pass records of the engine through the spool to the collector.
+ * records.h - pass records of the engine (coalmine-probe) through the spool to
+ * the collector.
  */
 #ifndef AGENTS_ORDERS_RECORDS_H
 #define AGENTS_ORDERS_RECORDS_H

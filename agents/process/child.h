@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.h - a program started under coalmine-keeper.
+ * child.h - a program started under coalmine-keeper, a helper process that ends
+ * the program and all its descendants when it has to end or the agent has died.
  *
  * Order of calls: child_start, then exactly one of failed (it never ran) and
  * exited (all its processes have ended), then child_free by the owner. started

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.h - check whether this node is idle for exclusive work, and remains
- * idle.
+ * idle.h - check whether this node is idle, so that an exclusive run can start,
+ * and whether it remains idle.
  *
  * A check is a row; option check of section [idle] selects it. Most checks
  * answer immediately; one runs a command.

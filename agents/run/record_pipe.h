@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_pipe.h - the pipe to which an engine writes its records.
+ * record_pipe.h - the pipe to which an engine (coalmine-probe) writes its
+ * records.
  *
  * The engine is not trusted: a line that is not a record of this run, is too
  * long or is out of order ends the run.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - the part of a run on this node.
+ * run.h - the part of a run on this node: its processes, its files and its
+ * messages to the collector.
  *
  * Prepare opens a run and reserves the node. A run is closed when it was ended
  * and has no process, socket or file left, except its records in the spool. It

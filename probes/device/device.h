@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - the memory of a plan: allocation, streams, kernels, and sharing
- * between processes.
+ * device.h - the devices, the host or a GPU, in whose memory the buffers of a
+ * plan are: allocation, streams, kernels, and sharing between processes.
  *
  * A device is a table of calls. "host" is built in. Every other device is a
  * plugin, coalmine-device-NAME.so, opened at run time; its only visible symbol
