@@ -329,7 +329,7 @@ fault_outlier_add_run(const struct diagnosis *d, const struct incident *k,
 	    !k->passed                          ? ""
 		: k->finding == CONFIRM_BETWEEN ? d->leaves[k->other]
 		: is_incast && k->report.way == CONFIRM_WAY_RECEIVE
-		? ", only as receiver of many senders"
+		? ", measured as receiver of many senders"
 		: ways[k->report.way][is_leaf]);
 	if (next[0] != '\0')
 		fault_text_add(text,

@@ -254,7 +254,7 @@ incast_test()
 	expect_named '.subject == "node5" and .test == "incast"'
 	poll 300 verdict_is '.subject == "node5" and .verdict == "bad" and
 		.what == "node" and .confirmation.direction == "receive" and
-		(.text | contains("the node is slow, not its leaf, only as receiver of many senders"))' ||
+		(.text | contains("the node is slow, not its leaf, measured as receiver of many senders"))' ||
 		fail "not confirmed: $(verdicts) $(ctl run list)"
 	say "confirmed: $(verdicts | jq -r '.[].text')"
 	verdicts | jq -e 'all(.[]; .subject == "node5" and
