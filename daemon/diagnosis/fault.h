@@ -26,6 +26,7 @@ enum fault_source {
 	FAULT_FACT    /* what a program reports; without rounds */
 };
 
+/* A kind of fault. */
 struct fault_kind {
 	enum what what;        /* the word of a new case */
 	uint32_t others;       /* further words, 1 << enum what */
@@ -34,45 +35,50 @@ struct fault_kind {
 	enum fault_source source;
 	size_t bytes;           /* of incident.data, 0 at first */
 	uint8_t is_judged;      /* slower than peers, by its rounds */
-	uint8_t is_share;       /* of its pairs only some are slow */
+	uint8_t is_share;       /* only some pairs of its subject are slow */
 	uint8_t is_confirmable; /* by a confirmation run */
 	uint8_t is_certain;     /* if bad, it needs no other explanation */
 	uint8_t is_volatile;    /* detected again after a restart */
 
-	/* Input, all kinds in their order in the table. NULL: not used. */
-	/* About once a second. */
+	/* Input: called for all kinds, in the order of the table. NULL: not
+	 * used. */
+	/* Called about once a second. */
 	void (*tick)(struct diagnosis *d);
-	/* A record, and the end of a run. */
+	/* Process a record, and the end of a run. */
 	void (*hear_record)(struct diagnosis *d,
 	    const struct diagnosis_source *from, const struct round *round);
 	void (*run_over)(struct diagnosis *d, const char *run);
-	/* A round, after its judge: the distances are in d->obs. */
+	/* Process a round after its judge; the distances are in d->obs. */
 	void (*hear_round)(struct diagnosis *d, struct diagnosis_series *s,
 	    size_t count, const struct diagnosis_source *from);
 	void (*free)(struct diagnosis *d);
 
-	/* An open case. */
-	/* Append its text, at most VERDICT_TEXT_MAX bytes. */
+	/* Calls for an open case k of this kind. */
+	/* Append its text, up to VERDICT_TEXT_MAX bytes in total. */
 	void (*text)(const struct diagnosis *d, const struct incident *k,
 	    char *text);
-	/* Return the operator's next step; NULL: the one of its word. */
+	/* Return the next step of an operator. NULL: the step that
+	 * schema/faults.inc has for its word. */
 	const char *(
 	    *step)(const struct diagnosis *d, const struct incident *k);
-	/* Of a judge: return its size, a logarithm. */
+	/* Return the size of the effect, a logarithm; of kinds with a judge. */
 	double (*effect)(const struct diagnosis *d, const struct incident *k);
-	/* Without a judge: add its members; member effect is 0. */
+	/* Add its members to o, in which member effect is 0; of kinds without
+	 * a judge. */
 	void (*json)(const struct diagnosis *d, const struct incident *k,
 	    json_t *o);
-	/* Load them. Return 0; -EAGAIN: it is detected again if it still
-	 * exists; -EPROTO: of a later version. NULL: nothing to load. */
+	/* Load the members that json has added. Return 0; -EAGAIN: it is
+	 * detected again if it still exists; -EPROTO: of a later version. NULL:
+	 * nothing to load. */
 	int (
 	    *restore)(struct diagnosis *d, struct incident *k, const json_t *o);
-	/* After each round of its series: update the text, or end the case.
-	 * NULL: it ends when its fact ends. */
+	/* Update the text after a round of its series, or end the case. NULL:
+	 * the case ends when its fact ends. */
 	void (*still)(struct diagnosis *d, struct incident *k);
-	/* A confirmation run has dismissed it. */
+	/* Process the result that a confirmation run has dismissed it. */
 	void (*dispel)(struct diagnosis *d, struct incident *k);
-	/* A confirmation run has measured many pairs. */
+	/* Process the pairs that a confirmation run has measured. slow_min: as
+	 * of confirm_judge. */
 	void (*hear_pairs)(struct diagnosis *d, struct incident *k,
 	    const struct confirm_pair *pairs, size_t n, double slow_min);
 };

@@ -8,14 +8,14 @@
 
 #include "daemon/diagnosis/incident.h"
 
-/* Note a recovery although the cause was not removed. Return 1 if that was
- * frequent enough to call it intermittent. */
+/* Note that a node has recovered although the cause was not removed. Return 1
+ * if that was frequent enough to call the fault intermittent, 0 if not. */
 int fault_intermittent_note(struct diagnosis *d, struct incident *k,
     double effect);
-/* A confirmation run has dismissed it: as fault_intermittent_note, for a large
- * effect. */
+/* As fault_intermittent_note, if a confirmation run has dismissed the incident,
+ * and only for a large effect. */
 int fault_intermittent_dispelled(struct diagnosis *d, struct incident *k);
-/* A judge names it again. */
+/* Measure the node again, because a judge has found it slow again. */
 void fault_intermittent_again(struct incident *k, struct diagnosis_series *s,
     const struct diagnosis_source *from);
 

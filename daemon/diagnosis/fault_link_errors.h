@@ -9,7 +9,8 @@
 
 #include "daemon/diagnosis/judge/link_errors.h"
 
-/* Append the totals of all readings since the first error. */
+/* Append a sentence with the errors of a port in all readings since the first
+ * error. */
 void fault_link_errors_add(const struct link_sum *s, char *text);
 
 #endif

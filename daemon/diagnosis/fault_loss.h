@@ -7,10 +7,11 @@
 
 #include "daemon/diagnosis/incident.h"
 
-/* Process pairs with losses, for sums over many epochs. A raised node or leaf
- * is an outlier in both kinds of rounds, each time again. */
+/* Process the pairs of an epoch that lost echoes (loss.h). far: 0: within
+ * leaves, 1: between leaves. A node or leaf that is raised is an outlier in
+ * both kinds of rounds, in every epoch until it is no longer raised. */
 void fault_loss_hear(struct diagnosis *d, const struct round *round, int far);
-/* After an epoch: conclude which part loses, for all cases. */
+/* Decide for all cases which part loses, after an epoch. */
 void fault_loss_conclude(struct diagnosis *d);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_outlier.h - a node, rail or leaf that its judge names: slower than its
- * peers in several rounds.
+ * fault_outlier.h - a node, rail or leaf that its judge has found to be an
+ * outlier: slower than its peers in several rounds.
  */
 #ifndef DAEMON_DIAGNOSIS_FAULT_OUTLIER_H
 #define DAEMON_DIAGNOSIS_FAULT_OUTLIER_H
@@ -20,16 +20,19 @@ struct fault_outlier_data {
 struct incident *fault_outlier_suspect(struct diagnosis *d,
     struct diagnosis_series *s, enum judge_kind kind, uint32_t index,
     const struct diagnosis_source *from);
-/* A judge names it: open an incident, or update the open one. */
+/* Open an incident, or update the open one, because a judge has found a node or
+ * leaf to be an outlier. */
 void fault_outlier_open(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
-/* Another user takes its cores, or no longer does. */
+/* Open an incident if other processes take the cores of a node (WHAT_HOST), or
+ * note that they no longer do. */
 void fault_outlier_taken(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node, const struct diagnosis_source *from);
-/* A confirmation run, or losses, have found this. */
+/* Process the finding of a confirmation run, or of losses. */
 void fault_outlier_found(struct diagnosis *d, struct incident *k,
     enum confirm_finding finding);
-/* Calls of cases with a judge. */
+/* Implement effect, restore and still of struct fault_kind, for kinds with a
+ * judge. */
 double fault_outlier_effect(const struct diagnosis *d,
     const struct incident *k);
 int fault_outlier_restore(struct diagnosis *d, struct incident *k,

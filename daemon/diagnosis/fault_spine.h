@@ -10,7 +10,8 @@
 
 struct hole_place;
 
-/* The topology may have changed: remaining stages keep their learned values. */
+/* Update the stages after the topology may have changed; remaining stages keep
+ * their learned values. */
 void fault_spine_renew(struct diagnosis *d);
 /* Process a round whose slow pairs are evidence about leaves; out: share of its
  * nodes that are slow themselves. */

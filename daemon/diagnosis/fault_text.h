@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_text.h - parts of the texts of verdicts.
+ * fault_text.h - write the texts of verdicts: functions that all kinds of
+ * faults share.
  */
 #ifndef DAEMON_DIAGNOSIS_FAULT_TEXT_H
 #define DAEMON_DIAGNOSIS_FAULT_TEXT_H

@@ -68,18 +68,19 @@ struct incident *incident_make(const struct diagnosis *d,
 /* Open a case, or (k not NULL) give an open case to another kind. */
 struct incident *incident_take(struct diagnosis *d, struct incident *k,
     const struct fault_kind *fault, enum judge_kind kind, uint32_t index);
-/* Update the series that shows it. from NULL: it continues, with a new text;
- * else it is new, or of another kind, and is reported. */
+/* Set the series that shows an incident, and write its text. from NULL: the
+ * incident continues; otherwise it is new, or of another kind, and is
+ * reported. */
 void incident_show_from(struct diagnosis *d, struct incident *k,
     struct diagnosis_series *s, const struct diagnosis_source *from);
-/* The source if no run has shown it. */
+/* The source of an incident that no run has shown; and set the source. */
 extern const struct diagnosis_source incident_no_run;
 void incident_source_set(struct incident *k,
     const struct diagnosis_source *from);
-/* Return how the run that showed it was made. The texts belong to the
- * incident. */
+/* Return how the run that showed the incident was made. The texts belong to
+ * it. */
 struct diagnosis_source incident_source(const struct incident *k);
-/* After each round: update the text, or end the incident. */
+/* Update the texts of the incidents of a series after a round, or end them. */
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
 /* End an incident with this verdict and reason. */
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
@@ -94,7 +95,7 @@ void incident_move(struct diagnosis *d, struct incident *k,
     enum judge_kind kind, uint32_t index, const char *why);
 /* Report a node whose verdict has changed without a case. */
 void incident_report_nodes(struct diagnosis *d);
-/* Store it, write the event and the log line, and call
+/* Store an incident, write the event and the log line, and call
  * diagnosis_ops.changed. */
 void incident_tell(struct diagnosis *d, struct incident *k);
 /* Load a case that an earlier collector left open. */

@@ -8,8 +8,10 @@
 
 #include "daemon/diagnosis/incident.h"
 
-/* Return 1 if it was measured since its agent started, within stale_ns. */
+/* Return 1 if a node was measured within stale_ns and since its agent
+ * started. */
 int diagnosis_is_measured(const struct diagnosis *d, const struct node *n);
+/* Return the open case of a subject, or NULL. */
 struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
 /* Return the follow-up of a subject before it has a case or while it recovers,
@@ -20,20 +22,21 @@ struct incident *incident_followed(const struct diagnosis *d,
  * nothing pending. */
 int incident_pending(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index, char ret[DIAGNOSIS_PENDING_MAX]);
-/* Return the judge's state of its subject; NULL: the judge has no data, or
- * rounds do not show it. */
+/* Return the judge's state of the subject of an incident; NULL: the judge has
+ * no data, or rounds do not show it. */
 const struct judge_track *incident_track(const struct incident *k);
-/* Return a series whose judge still names it: the incident's own or any
- * other. */
+/* Return a series whose judge still finds the subject slow: the series of the
+ * incident, or another one; NULL: none. */
 struct diagnosis_series *incident_naming(struct diagnosis *d,
     const struct incident *k);
 /* Return the open case that either this leaf or the only other leaf has a slow
  * uplink, or NULL. */
 struct incident *incident_between(const struct diagnosis *d, uint32_t leaf);
+/* Return "node", "leaf", "fleet" or "spine". */
 const char *incident_kind_name(enum judge_kind kind);
-/* Return the rail that its text names, or "". */
+/* Return the rail that the text of an incident names, or "". */
 const char *incident_rail(const struct incident *k);
-/* Write its text again. */
+/* Write the text of an incident again, from the present evidence. */
 void incident_write(const struct diagnosis *d, struct incident *k);
 /* Write when the next confirmation run starts; "": none is needed. */
 #define VERDICT_NEXT_MAX 100

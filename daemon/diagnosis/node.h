@@ -14,7 +14,8 @@
 
 struct diagnosis;
 
-/* If more of its nodes are busy, a leaf and its uplinks are not judged. */
+/* A leaf and its uplinks are not judged while a larger share of its nodes is
+ * busy. */
 #define BUSY_LEAF_MAX 0.25
 /* This many runs that did not measure a node make it unknown. */
 #define MISSED_MANY 2
@@ -82,7 +83,7 @@ uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
 /* Return the state of a node, or NULL if it was not created yet. */
 const struct diagnosis_node *node_known(const struct diagnosis *d,
     const struct node *n);
-/* Return 1 if the agent was restarted after it was measured. */
+/* Return 1 if the agent of a node was restarted after the node was measured. */
 int diagnosis_is_new_boot(const struct node *n,
     const struct diagnosis_node *cn);
 /* Note that a node was measured now. */

@@ -10,7 +10,7 @@ struct diagnosis;
 struct diagnosis_series;
 struct round;
 
-/* Before the first round of a series: load the pinned values of its test. */
+/* Load the pinned values of the test of a series, before its first round. */
 void recent_begin(struct diagnosis *d, struct diagnosis_series *s);
 /* Learn the level of a round. */
 void recent_hear(struct diagnosis *d, struct diagnosis_series *s,

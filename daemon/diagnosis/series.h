@@ -41,7 +41,7 @@ struct series_kind {
 	double least_s;
 };
 
-/* A judge for rounds of one kind. */
+/* A series of rounds of one kind, with its judge. */
 struct diagnosis_series {
 	char class[DIAGNOSIS_CLASS_MAX];
 	int sort; /* enum test, or a kind of the mesh */
@@ -62,7 +62,7 @@ struct diagnosis_series {
 	struct wander wander;       /* of the newest means of nodes */
 	struct wander paths_wander; /* of the shares of leaves */
 	double odd; /* share of outlying rounds of nodes, in about ten rounds */
-	int drift_begun; /* loaded with its pinned values */
+	int drift_begun; /* 1: its pinned values were loaded */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
 	uint32_t level_n;
@@ -86,12 +86,13 @@ struct diagnosis_series {
 	 * have. */
 	struct drift *stages;
 	uint32_t stages_count;
-	int stage_told;                   /* reported spines without a name */
+	int stage_told; /* 1: spines without a name were reported */
 	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
 	double busy_slow; /* share of pairs that jobs may slow everywhere */
 };
 
-/* More pairs of a node are slow than of the other nodes of its leaf. */
+/* Evidence that more pairs of a node are slow than of the other nodes of its
+ * leaf. */
 struct member_sum {
 	double sum;         /* of log likelihood ratios */
 	double share, rest; /* in the last rounds; of the other nodes */
@@ -132,6 +133,8 @@ struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
 /* Allocate the state of leaves, stages, nodes and members. */
 void series_room(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaves);
+/* Return the drift and the evidence of a node, which are created if they do not
+ * exist. */
 struct drift *series_drift_need(struct diagnosis_series *s, uint32_t node);
 struct member_sum *series_member(struct diagnosis_series *s, uint32_t node);
 /* Return the drift of a node; NULL: the series has no data of the node. */
@@ -140,8 +143,8 @@ const struct drift *series_drift_of(const struct diagnosis_series *s,
 /* Clear the sums of slow pairs of a leaf or node, or over a stage. */
 void series_forget_paths(struct diagnosis_series *s, enum judge_kind kind,
     uint32_t index);
-/* One kind of rounds shows that the paths have recovered: clear the sums of all
- * kinds. */
+/* Clear the sums of slow pairs in all kinds of rounds, after one kind has shown
+ * that the paths have recovered. */
 void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
 void diagnosis_series_free(struct diagnosis *d);

@@ -102,7 +102,7 @@ int drift_add(struct drift *d, double distance, double level, double limit,
  * d->from has changed. */
 int drift_decide(struct drift *d, double wander, double z, double effect_min,
     int by_median);
-/* Its case is over: forget the sums that opened it. */
+/* Forget the sums that opened a case, which is over. */
 void drift_forget(struct drift *d);
 /* Restore a case that was stored before a restart: it ends when the sums are
  * as usual again. */
