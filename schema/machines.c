@@ -105,15 +105,16 @@ const struct conf_row options_machine[] = {
 	{ "node", "nodes", CONF_INT, 0, NODES_MAX, NULL, "0", "nodes",
 	    "Number of nodes. 0: as needed by the ranks." },
 	{ "node", "devices", CONF_INT, 1, DEVICES_MAX, NULL, "1", "devices",
-	    "Devices of a node: d0, d1 and so on." },
+	    "Number of devices of a node: d0, d1 and so on." },
 	{ "node", "ranks", CONF_INT, 0, 1024, NULL, "0", "ranks",
-	    "Ranks of a node, assigned to its devices in turn. 0: one a "
-	    "device; if a node is one device and there are more ranks than "
-	    "nodes, the number that is needed." },
+	    "Number of ranks of a node, assigned to its devices in turn. 0: "
+	    "one for each device; if a node is one device and there are more "
+	    "ranks than nodes, the number that is needed." },
 	{ "node", "hosts", CONF_INT, 1, 16, NULL, "1", "sockets",
-	    "Sockets with their memory: h0, h1 and so on." },
+	    "Number of sockets of a node, with their memory: h0, h1 and so "
+	    "on." },
 	{ "node", "switches", CONF_INT, 0, 64, NULL, "0", "switches",
-	    "Switches in the node: s0, s1 and so on." },
+	    "Number of switches in a node: s0, s1 and so on." },
 	{ "memory", "rate", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
 	    "Rate of the memory of one device, reading and writing together. "
 	    "0: no limit." },
@@ -133,12 +134,12 @@ const struct conf_row options_machine[] = {
 	LINKS("pcie"),
 	LINKS("bus"),
 	{ "nic", "count", CONF_INT, 0, DEVICES_MAX, NULL, "1", "NICs",
-	    "NICs of a node: n0, n1 and so on." },
+	    "Number of NICs of a node: n0, n1 and so on." },
 	{ "nic", "binding", CONF_CHOICE, 0, 0, "packed|round-robin|one-to-one",
 	    "packed", "",
-	    "NIC of each device: packed assigns each NIC to neighbours, "
-	    "round-robin assigns NICs in turn, one-to-one needs the same "
-	    "number of NICs and devices." },
+	    "Which NIC each device uses. packed: neighbouring devices share a "
+	    "NIC. round-robin: devices use the NICs in turn. one-to-one: each "
+	    "device has its own NIC; the numbers must be equal." },
 	{ "nic", "out", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
 	    "Rate of one NIC towards the network." },
 	{ "nic", "in", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
@@ -148,7 +149,7 @@ const struct conf_row options_machine[] = {
 	{ "network", "latency", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "Latency between two nodes." },
 	{ "network", "leaf", CONF_INT, 0, NODES_MAX, NULL, "0", "nodes",
-	    "Nodes under one leaf switch. 0: all nodes." },
+	    "Number of nodes under one leaf switch. 0: all nodes." },
 	{ "network", "uplink", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
 	    "Rate of all uplinks of a leaf together, in each direction. 0: no "
 	    "limit." },

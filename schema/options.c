@@ -252,8 +252,8 @@ const struct conf_row options_daemon[] = {
 	{ "jobs", "interval", CONF_SPAN, 1, 3600, NULL, "1m", "s",
 	    "Interval at which the collector queries the jobs." },
 	{ "jobs", "accounting", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "With source = slurm: also query sacct, for jobs that ended "
-	    "between two queries." },
+	    "Whether sacct is queried too, with source = slurm, for jobs that "
+	    "ended between two queries." },
 	{ "jobs", "owners", CONF_CHOICE, 0, 0, "pseudonym|name", "pseudonym",
 	    "",
 	    "How the owner of a job is stored: pseudonym (a keyed hash) or "
@@ -291,9 +291,9 @@ const struct conf_row options_daemon[] = {
 	    "its targets, within mesh.rate and mesh.target_rate." },
 	{ "mesh", "burst", CONF_INT, 1, 64, NULL, "4", "1",
 	    "Number of datagrams in a burst. They have 64 bytes, except the "
-	    "last one (with bursts of 1 every fourth), which is as large as "
-	    "the MTU of both nodes allows, up to 9216 bytes. With the "
-	    "defaults a node sends 0.8 large ones a second, answers "
+	    "last one, which is as large as the MTU of both nodes allows, up "
+	    "to 9216 bytes. If burst is 1, every fourth datagram is large. "
+	    "With the defaults a node sends 0.8 large ones a second, answers "
 	    "included: 7 kB/s with an MTU of 9000." },
 	{ "mesh", "rate", CONF_REAL, 0.1, 2000, NULL, "20", "1/s",
 	    "Maximum rate at which a node sends datagrams, to all targets "
@@ -344,9 +344,9 @@ const struct conf_row options_daemon[] = {
 	    "Name of the pinned baseline with which nodes are compared; see "
 	    "coalctl baseline pin." },
 	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",
-	    "Without topology.leaves: nodes whose addresses have the same "
-	    "first bits, this many, are on the same leaf switch. 0: all "
-	    "nodes are on one leaf." },
+	    "Without topology.leaves: number of first bits that the addresses "
+	    "of nodes on one leaf switch have in common. 0: all nodes are on "
+	    "one leaf." },
 	{ "topology", "leaves", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Topology file, one leaf a line, for example leaf1 n[001-040]; "
 	    "it replaces leaf_prefix. Create it with coalctl topology "

@@ -20,7 +20,7 @@ const struct conf_row options_promise[] = {
 	    "report names them. Remove a key from the list after checking its "
 	    "value." },
 	{ "nic", "count", CONF_INT, 1, 64, NULL, "1", "1",
-	    "NICs (rails) of a node that carry MPI." },
+	    "Number of NICs (rails) of a node that carry MPI." },
 	{ "nic", "rate", CONF_REAL, 0.001, 100000, NULL, NULL, "Gbit/s",
 	    "Rated speed of each NIC in each direction." },
 	{ "nic", "mtu", CONF_INT, 0, 65535, NULL, "0", "bytes",
@@ -33,16 +33,20 @@ const struct conf_row options_promise[] = {
 	    "Rate at which one rank copies memory. 0: the rate of the typical "
 	    "node, measured at the same time." },
 	{ "accept", "share", CONF_REAL, 0.5, 0.999, NULL, "0.95", "1",
-	    "Least share of a promised value that keeps the promise." },
+	    "Share of the promised value that a part must reach: with 0.95 a "
+	    "part that is 5 % slower keeps its promise." },
 	{ "accept", "efficiency", CONF_REAL, 0.1, 1, NULL, "0.85", "1",
-	    "Least share of the rated speed that remains after headers and "
-	    "protocols. The share is measured on the nodes." },
+	    "Minimum efficiency: the share of the rated speed that remains "
+	    "after headers and protocols, as measured on the nodes. With a "
+	    "lower efficiency the result is undetermined." },
 	{ "accept", "error", CONF_REAL, 0.001, 0.2, NULL, "0.05", "1",
-	    "Probability that any part of the report is wrongly passed, and "
-	    "probability that any part is wrongly failed." },
+	    "Maximum probability that any part of the report is wrongly "
+	    "passed, and maximum probability that any part is wrongly "
+	    "failed." },
 	{ "accept", "found", CONF_REAL, 0.3, 0.99, NULL, "0.9", "1",
 	    "A part at this share of its promised value is detected with "
-	    "probability 0.95. This share determines the number of rounds." },
+	    "probability 0.95. A share closer to 1 finds smaller defects and "
+	    "needs more rounds." },
 	{ "accept", "scatter", CONF_REAL, 0.001, 0.5, NULL, "0.02", "1",
 	    "Assumed relative difference of equal runs, for the number of "
 	    "rounds of the first judgement." },
