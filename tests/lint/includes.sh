@@ -36,19 +36,21 @@ daemon/evidence/      cluster                           jansson
 daemon/diagnosis/     diagnosis/judge,cluster,evidence,store jansson
 daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,process,slurm,store       jansson,event2
+daemon/objective/objective\.c -                            -
+daemon/objective/     -                                 jansson
 daemon/series/        store                             jansson
 daemon/agents/        -                                 event2,openssl,jansson
 daemon/events/sink_webhook -                             curl,jansson
 daemon/events/sink_nats -                                nats
 daemon/events/sink_kafka -                               librdkafka
 daemon/events/        store                             jansson,zlib
-daemon/api/           .,agents,cluster,diagnosis,events,jobs,mesh,run,schedule,store   jansson,event2
-daemon/diags/         .,agents,api,cluster,events,jobs,mesh,run,schedule,store   jansson,zlib
+daemon/api/           .,agents,cluster,diagnosis,events,jobs,mesh,objective,run,schedule,store   jansson,event2
+daemon/diags/         .,agents,api,cluster,events,jobs,mesh,objective,run,schedule,store   jansson,zlib
 # Interfaces to clients include the api and only their own sources of data:
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (agents/tls.h) and the
 # embedded page (embed.h).
-daemon/export/        api,events,series,store        jansson,zlib
+daemon/export/        api,events,objective,series,store        jansson,zlib
 daemon/http/http_conn agents                            event2,openssl,jansson,zlib
 daemon/http/http_jobs .,api,export,jobs,jobs/ledger,store           event2,openssl,jansson,zlib
 daemon/http/          .,api,diags,export,store          event2,openssl,jansson,zlib
