@@ -20,6 +20,7 @@
 #include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/enrolment.h"
+#include "daemon/objective_feed.h"
 #include "daemon/evidence/counters.h"
 #include "daemon/evidence/round.h"
 #include "daemon/agents/enroll.h"
@@ -53,7 +54,8 @@ struct collector {
 	uint64_t told_term_ns; /* when an alarm was raised for a term */
 	int held; /* no messages are read until the store has room */
 	struct mesh *mesh;
-	struct jobs *jobs; /* NULL: none */
+	struct jobs *jobs;                 /* NULL: none */
+	struct objective_feed *objectives; /* NULL: none */
 	void (*changed)(void *arg, const struct run *r);
 	void *changed_arg;
 	struct node_health *health;
@@ -444,6 +446,8 @@ collector_committed(void *ctx, const struct run *r, const json_t *record,
 	diagnosis_record(c->diagnosis, &from, &round);
 	if (c->jobs != NULL)
 		collector_jobs_record(c, r, &round);
+	if (round.is_rate)
+		objective_feed_round(c->objectives);
 	round_clear(&round);
 	json_decref(slurm);
 }
@@ -646,10 +650,12 @@ collector_new(struct event_base *base, struct store *store,
 	c->o.jobs.base = base;
 	c->o.jobs.store = store;
 	c->o.jobs.roster = c->roster;
-	c->o.jobs.shares = collector_shares;
 	c->o.jobs.cases = collector_cases;
 	c->o.jobs.verdict = collector_verdict;
 	c->o.jobs.arg = c;
+	c->objectives = objective_feed_new(&(struct objective_feed_options){
+	    store, c->roster, o->objectives, o->objective_count,
+	    o->jobs.source != JOBS_OFF, collector_shares, c });
 	if (jobs_open(&c->o.jobs, &c->jobs, &err) == 0 &&
 	    mesh_new(c->roster, store, &c->o.mesh, &mesh_ops, c, &c->mesh,
 		&err) == 0)
@@ -668,6 +674,7 @@ collector_free(struct collector *c)
 	sessions_free(c->sessions);
 	mesh_free(c->mesh);
 	jobs_free(c->jobs);
+	objective_feed_free(c->objectives);
 	runs_free(c->runs);
 	diagnosis_free(c->diagnosis);
 	node_health_free(c->health);
@@ -726,6 +733,18 @@ collector_jobs(struct collector *c)
 	return c->jobs;
 }
 
+struct objectives *
+collector_objectives(struct collector *c)
+{
+	return objective_feed_objectives(c->objectives);
+}
+
+void
+collector_load_objectives(struct collector *c)
+{
+	objective_feed_load(c->objectives);
+}
+
 void
 collector_set_changed(struct collector *c,
     void (*changed)(void *arg, const struct run *r), void *arg)
@@ -757,5 +776,6 @@ collector_tick(struct collector *c)
 		c->health_ns = now_ns;
 		node_health_tick(c->health);
 		jobs_tick(c->jobs);
+		objective_feed_tick(c->objectives);
 	}
 }

@@ -12,6 +12,7 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/jobs/jobs.h"
 #include "daemon/mesh/mesh.h"
+#include "daemon/objective/objectives.h"
 #include "daemon/run/run.h"
 
 struct enroll;
@@ -39,8 +40,9 @@ struct collector_options {
 	struct react *react;   /* outlives the collector */
 	struct enroll *enroll; /* outlives the collector; NULL: none */
 	const char *munge_users, *munge_socket; /* "": munge is disabled */
-	struct jobs_options
-	    jobs; /* its base, store, roster and shares are ours */
+	struct jobs_options jobs; /* its base, store and roster are ours */
+	struct objective objectives[OBJECTIVE_MAX];
+	size_t objective_count;
 };
 
 /* Return a collector, which the caller frees; NULL, after logging the reason,
@@ -55,7 +57,8 @@ struct runs *collector_runs(struct collector *c);
 struct mesh *collector_mesh(struct collector *c);
 struct diagnosis *collector_diagnosis(struct collector *c);
 struct sessions *collector_sessions(struct collector *c);
-struct jobs *collector_jobs(struct collector *c); /* NULL: none */
+struct jobs *collector_jobs(struct collector *c);             /* NULL: none */
+struct objectives *collector_objectives(struct collector *c); /* as above */
 /* Set the function that is called with each new state of a run. */
 void collector_set_changed(struct collector *c,
     void (*changed)(void *arg, const struct run *r), void *arg);
@@ -67,6 +70,8 @@ void collector_warm(struct collector *c, const char *class,
 /* Set the revocation lists of tls.crl as PEM, or NULL; copies. Agents that
  * request them get them soon and with every welcome. */
 void collector_set_crl(struct collector *c, const char *crl);
+/* Load objectives from the store; on a standby periodically. */
+void collector_load_objectives(struct collector *c);
 /* Replace nodes and open verdicts by those of the store; for a standby. */
 void collector_mirror(struct collector *c, const json_t *nodes,
     const json_t *verdicts);

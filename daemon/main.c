@@ -468,6 +468,7 @@ static void
 main_ready(struct app *a)
 {
 	a->ready = 1;
+	collector_load_objectives(a->collector);
 	if (!a->is_standby) {
 		series_warm(a->store, main_warm_cb, a);
 		listen_start(a->listen, SIZE_MAX);
@@ -518,6 +519,7 @@ main_mirror(struct app *a)
 {
 	if (a->loaded < ARRAY_LEN(loads))
 		return;
+	collector_load_objectives(a->collector);
 	a->loaded = 0;
 	main_load_next(-1, 0, a);
 }

@@ -105,6 +105,23 @@ settings_cluster_name_is_good(const char *name)
 	    strcmp(name, "coalmine_all") != 0;
 }
 
+/* Older rows are deleted, and a restart would lose them. */
+static int
+settings_objectives_read(struct settings *s, struct err *err)
+{
+	struct collector_options *o = &s->collector;
+	int count = objective_parse(conf_string(s->conf, "objective", "rows"),
+	    o->objectives, err);
+
+	for (int i = 0; i < count; i++)
+		if (o->objectives[i].window_ns > s->store.retention_ns)
+			return err_set(err, -EINVAL,
+			    "the window of %s is longer than store.retention",
+			    o->objectives[i].name);
+	o->objective_count = count < 0 ? 0 : (size_t)count;
+	return count < 0 ? count : 0;
+}
+
 /* Check rules on several options. */
 static int
 settings_check(struct settings *s, struct err *err)
@@ -172,6 +189,9 @@ settings_check(struct settings *s, struct err *err)
 		&s->costs.blackout, &reason) < 0)
 		return err_set(err, -EINVAL, "%s: budget.blackout %s",
 		    conf_where(c, "budget", "blackout"), reason.text);
+	if (settings_objectives_read(s, &reason) < 0)
+		return err_set(err, -EINVAL, "%s: objective.rows: %s",
+		    conf_where(c, "objective", "rows"), reason.text);
 	return topo_load(conf_string(c, "topology", "leaves"),
 	    (unsigned)conf_int(c, "topology", "leaf_prefix"), &s->topo, err);
 }

@@ -282,6 +282,26 @@ api_shares(struct api *api)
 	return diagnosis_shares(collector_diagnosis(api->p.collector));
 }
 
+json_t *
+api_objectives(struct api *api)
+{
+	return objectives_json(collector_objectives(api->p.collector),
+	    clk_unix_ns());
+}
+
+size_t
+api_objectives_count(struct api *api)
+{
+	return objectives_count(collector_objectives(api->p.collector));
+}
+
+void
+api_objective(struct api *api, size_t at, struct objectives_view *ret)
+{
+	objectives_look(collector_objectives(api->p.collector), at,
+	    clk_unix_ns(), ret);
+}
+
 /* Health checks and clients ask often; a comparison of all nodes takes at most
  * 1 / SHARE_OF of the time. */
 #define SHARE_OF 100

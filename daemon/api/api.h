@@ -16,6 +16,7 @@
 
 #include "common/err.h"
 #include "common/hist.h"
+#include "daemon/objective/objectives.h"
 #include "schema/mesh.h"
 #include "schema/names_agent.h"
 #include "schema/names_job.h"
@@ -129,6 +130,11 @@ json_t *api_link_health(struct api *api);
 /* Return the settings of nodes that differ from those of most nodes of their
  * kind, as differences_end does: a new reference. */
 json_t *api_differences(struct api *api);
+/* Return the objectives with their budgets, as objectives_json; and one. The
+ * texts are valid until the callback returns to the loop. */
+json_t *api_objectives(struct api *api);
+size_t api_objectives_count(struct api *api);
+void api_objective(struct api *api, size_t at, struct objectives_view *ret);
 /* Return today's throughput of nodes and leaves as a share of the throughput of
  * their peers, as diagnosis_shares does. */
 json_t *api_shares(struct api *api);

@@ -52,10 +52,6 @@
 #define LOUD_LOOK_OF     100
 #define LOUD_LOOK_MIN_NS CLK_NS_PER_S
 #define LOUD_LOOK_MAX_NS (10 * CLK_NS_PER_S)
-/* The throughput of nodes is stored when it has changed, at most this often,
- * and after a day in any case, which limits how far back a search must go. */
-#define SHARES_EVERY_NS (10 * CLK_NS_PER_S)
-#define SHARES_ANEW_NS  (86400 * CLK_NS_PER_S)
 /* Limits for jobs' own measurements: jobs of one message, and bytes of one
  * job. */
 #define IN_BAND_JOBS_MAX  16
@@ -111,9 +107,6 @@ struct jobs {
 	uint64_t loud_ns;         /* time of the next check */
 	uint64_t loud_took_ns;    /* of this look, so far */
 	char *loud_at;            /* the next job of the check; NULL: none */
-	json_t *shares;           /* the newest row of them, or NULL */
-	int shares_are_new;       /* a round of bandwidth has arrived since */
-	uint64_t shares_ns;
 	struct job_ledger *ledger;
 	struct job_ras *ras;
 };
@@ -241,7 +234,6 @@ jobs_free(struct jobs *js)
 	json_decref(js->loud);
 	json_decref(js->unread[0]);
 	json_decref(js->unread[1]);
-	json_decref(js->shares);
 	job_ledger_free(js->ledger);
 	job_ras_free(js->ras);
 	free(js);
@@ -428,56 +420,8 @@ jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
 {
 	if (js == NULL)
 		return;
-	js->shares_are_new |= round->is_rate;
 	job_ledger_canary(js->ledger, nodes, count, round,
 	    (int64_t)clk_unix_ns());
-}
-
-/* Append nodes or leaves slower than their peers: {kind subject share spread}.
- */
-static void
-jobs_slow_add(const json_t *all, const char *kind, json_t *slow)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach (all, i, row)
-		if (member_number(row, "share") < 1)
-			json_array_append_new(slow,
-			    json_pack("{s:s, s:O, s:O, s:O}", "kind", kind,
-				"subject", json_object_get(row, kind), "share",
-				json_object_get(row, "share"), "spread",
-				json_object_get(row, "spread")));
-}
-
-void
-jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns)
-{
-	const json_t *nodes = json_object_get(shares, "nodes");
-	const char **names = xcalloc(json_array_size(nodes) + 1,
-	    sizeof(*names));
-	json_t *slow = json_array(), *last = js->shares, *row;
-	size_t count = 0, i;
-	char *known;
-
-	json_array_foreach (nodes, i, row)
-		if (member_int(row, "rounds") > 0)
-			names[count++] = member_text(row, "node");
-	known = hostlist_format(names, count);
-	jobs_slow_add(nodes, "node", slow);
-	jobs_slow_add(json_object_get(shares, "leaves"), "leaf", slow);
-	if (last == NULL || !json_equal(json_object_get(last, "slow"), slow) ||
-	    strcmp(member_text(last, "known"), known) != 0 ||
-	    now_unix_ns - member_int(last, "at_unix_ns") >=
-		(int64_t)SHARES_ANEW_NS) {
-		js->shares = json_pack("{s:I, s:s, s:O}", "at_unix_ns",
-		    (json_int_t)now_unix_ns, "known", known, "slow", slow);
-		store_put_shares(js->o.store, js->shares);
-		json_decref(last);
-	}
-	json_decref(slow);
-	free(known);
-	free(names);
 }
 
 /* Any user can write files for any job; only files of root are the site's. */
@@ -962,15 +906,6 @@ jobs_tick(struct jobs *js)
 		    (took_ns < LOUD_LOOK_MIN_NS          ? LOUD_LOOK_MIN_NS
 			    : took_ns > LOUD_LOOK_MAX_NS ? LOUD_LOOK_MAX_NS
 							 : took_ns);
-	}
-	if (js->shares_are_new && js->o.shares != NULL &&
-	    now_ns - js->shares_ns >= SHARES_EVERY_NS) {
-		json_t *shares = js->o.shares(js->o.arg);
-
-		js->shares_are_new = 0;
-		js->shares_ns = now_ns;
-		jobs_shares(js, shares, (int64_t)clk_unix_ns());
-		json_decref(shares);
 	}
 	if (js->o.base == NULL || js->child != NULL ||
 	    js->answers[0].text != NULL ||

@@ -42,9 +42,6 @@ struct jobs_options {
 	int job_names;
 	const char *dir;    /* has the key of pseudonyms */
 	uint64_t sample_ns; /* an epoch of the mesh */
-	/* The throughput of nodes and leaves, as diagnosis_shares; NULL: not
-	 * available. */
-	json_t *(*shares)(void *arg);
 	/* Open cases, as diagnosis_json, and the verdict of a node; NULL if no
 	 * agent reads NCCL's RAS. */
 	json_t *(*cases)(void *arg);
@@ -98,9 +95,6 @@ void jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count,
     int64_t until_unix_ns);
 void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
     const struct round *round);
-/* Store the current throughput of nodes and leaves, as diagnosis_shares, if it
- * has changed. */
-void jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns);
 /* Store an agent's report of measurements that jobs made themselves; unknown
  * jobs are skipped. */
 void jobs_in_band(struct jobs *js, const char *node, const json_t *list);

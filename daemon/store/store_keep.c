@@ -82,7 +82,7 @@ static const struct keep_row keep_rows[] = {
 	    "DELETE FROM occasion WHERE (job, at_unix_ns, test) IN"
 	    " (SELECT job, at_unix_ns, test FROM occasion"
 	    " WHERE at_unix_ns < ?1 LIMIT ?2)" },
-	{ KEEP_JOBS,
+	{ KEEP_RETENTION,
 	    "DELETE FROM share WHERE at_unix_ns IN"
 	    " (SELECT at_unix_ns FROM share WHERE at_unix_ns < ?1 LIMIT ?2)" },
 };

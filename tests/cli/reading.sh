@@ -129,6 +129,9 @@ expect schedule-forecast 1 "$coalctl" schedule forecast
 expect schedule-hours 3 "$coalctl" schedule forecast --days 3
 expect coverage 0 "$coalctl" coverage
 expect coverage-identifiable 0 "$coalctl" coverage --identifiable
+expect objective-list 2 "$coalctl" objective list
+expect objective-json 1 "$coalctl" objective list --json \
+    --where state=undetermined
 expect diff 1 "$coalctl" diff
 expect diff-nodes 0 "$coalctl" diff 'node[10-12]'
 expect diff-bad 3 "$coalctl" diff 'node['

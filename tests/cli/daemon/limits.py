@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Agents cannot use the descriptors that the collector reserves for orders. A
-wrong clock is reported, and does not prevent a start."""
+wrong clock is reported, and does not prevent a start. A restart keeps the error
+budgets of objectives."""
+import json
 import os
+import sqlite3
+import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agent import Agent  # noqa: E402
 from certificates import issue_until  # noqa: E402
-from collector import Collector, UnixConnection, poll  # noqa: E402
+from collector import BUILD, Collector, UnixConnection, poll  # noqa: E402
 
 FDS = 80
 
@@ -96,7 +100,48 @@ def test_terms():
         c.stop()
 
 
+def coalctl(c, *args):
+    r = subprocess.run([BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket,
+                        *args], capture_output=True, text=True)
+    return r.returncode, r.stdout
+
+
+def test_objectives():
+    """The error budget is computed from the stored rows at each start, and its
+    alert is an event."""
+    with Collector() as c:
+        c.options["objective.rows"] = "links node 95% 99.5% 1d"
+        c.start()
+        code, text = coalctl(c, "objective", "list")
+        assert code == 1 and "undetermined: 0.0 of 0.8 hours" in text, text
+        c.stop()
+        now_ns = time.time_ns()
+        slow = [{"kind": "node", "subject": "n1", "share": 0.5}]
+        with sqlite3.connect(c.dir + "/state/coalmine.db") as db:
+            for hours, rows in ((20, []), (2, slow)):
+                at_ns = now_ns - hours * 3600 * 10 ** 9
+                db.execute("INSERT INTO share VALUES (?, ?)", (
+                    at_ns, json.dumps({"at_unix_ns": at_ns, "known": "n[1-4]",
+                                       "slow": rows})))
+        db.close()
+        for _ in range(2):
+            c.start()
+            poll("fast", 30, lambda: c.get("objectives")[0]["state"] == "fast")
+            o = c.get("objectives")[0]
+            # 2 of 80 node-hours are bad; 0.4 are permitted.
+            assert abs(o["good"] - 0.975) < 1e-3, o
+            assert abs(o["budget"] + 4) < 0.2, o
+            assert o["parts"][0]["subject"] == "n1", o
+            c.stop()
+        c.start()
+        assert "now node n1 has 50 % of" in [
+            e for e in c.get("events?limit=10000")
+            if e["kind"] == "alarm" and e["subject"] == "links"][0]["text"]
+        c.stop()
+
+
 if __name__ == "__main__":
+    test_objectives()
     test_terms()
     test_descriptors()
     test_clock()

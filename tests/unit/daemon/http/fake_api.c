@@ -579,6 +579,28 @@ api_shares(struct api *api)
 	return json_object();
 }
 
+/* Fields of objectives are set by tests. */
+json_t *
+api_objectives(struct api *api)
+{
+	(void)api;
+	return json_array();
+}
+
+size_t
+api_objectives_count(struct api *api)
+{
+	(void)api;
+	return fake.objective_count;
+}
+
+void
+api_objective(struct api *api, size_t at, struct objectives_view *ret)
+{
+	(void)api;
+	*ret = fake.objectives[at];
+}
+
 /* Half of the pairs, no leaves to speak of, and a limit on bytes alone. */
 void
 api_always(struct api *api, struct api_always *ret)

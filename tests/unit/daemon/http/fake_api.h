@@ -28,6 +28,8 @@ struct fake {
 	int jobs;            /* the API has jobs */
 	json_t *told;        /* events, or NULL */
 	const char *cluster; /* NULL: it has no name */
+	struct objectives_view objectives[2];
+	size_t objective_count;
 };
 extern struct fake fake;
 

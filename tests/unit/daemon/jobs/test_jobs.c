@@ -61,18 +61,6 @@ store_put_occasion(struct store *st, const json_t *occasion)
 	json_array_append(occasions, (json_t *)(uintptr_t)occasion);
 }
 
-static json_t *kept_shares; /* the newest row */
-static unsigned shares_count;
-
-void
-store_put_shares(struct store *st, const json_t *shares)
-{
-	(void)st;
-	json_decref(kept_shares);
-	kept_shares = json_deep_copy(shares);
-	shares_count++;
-}
-
 static json_t *in_band_rows;
 
 void
@@ -849,40 +837,6 @@ test_join_in_band(void **state)
 	json_decref(job);
 }
 
-/* A row is stored when it has new information, and once a day. */
-static void
-test_shares_are_kept(void **state)
-{
-	struct jobs *js = make((struct jobs_options){ 0 });
-	json_t *shares = read_json(
-	    "{\"nodes\": [{\"node\": \"n1\", \"share\": 1, \"spread\": 0.02,"
-	    " \"rounds\": 3}, {\"node\": \"n2\", \"share\": 0.5,"
-	    " \"spread\": 0.03, \"rounds\": 2}, {\"node\": \"n3\","
-	    " \"share\": 1, \"spread\": 0.02, \"rounds\": 0}],"
-	    " \"leaves\": [{\"leaf\": \"l1\", \"share\": 0.4,"
-	    " \"spread\": 0.02, \"rounds\": 1}]}");
-	const json_t *slow;
-
-	(void)state;
-	shares_count = 0;
-	jobs_shares(js, shares, T0 * NS);
-	jobs_shares(js, shares, (T0 + 80000) * NS);
-	assert_int_equal(shares_count, 1);
-	assert_string_equal(member_text(kept_shares, "known"), "n[1-2]");
-	slow = json_object_get(kept_shares, "slow");
-	assert_int_equal(json_array_size(slow), 2);
-	assert_string_equal(member_text(json_array_get(slow, 1), "kind"),
-	    "leaf");
-	jobs_shares(js, shares, (T0 + 86400) * NS);
-	assert_int_equal(shares_count, 2);
-	json_object_set_new(json_array_get(json_object_get(shares, "nodes"), 2),
-	    "rounds", json_integer(1));
-	jobs_shares(js, shares, (T0 + 86460) * NS);
-	assert_int_equal(shares_count, 3);
-	json_decref(shares);
-	jobs_free(js);
-}
-
 static void
 test_worst(void **state)
 {
@@ -1158,7 +1112,6 @@ main(void)
 		cmocka_unit_test(test_without_a_source_nothing_is_there),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_join_in_band),
-		cmocka_unit_test(test_shares_are_kept),
 		cmocka_unit_test(test_worst),
 		cmocka_unit_test(test_who_is_loud),
 		cmocka_unit_test(test_what_a_job_costs),
@@ -1173,6 +1126,5 @@ main(void)
 	unlink(key);
 	rmdir(dir);
 	json_decref(rows);
-	json_decref(kept_shares);
 	return rc;
 }
