@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alarm.c - alerts for outliers, lost agents and problems that stop the
- * collector from measuring. An alert is sent at once, repeated after REPEAT_NS,
- * and sent as resolved at its end. Alerts are events.
+ * alarm.c - alerts for outliers, lost agents, error budgets that are spent too
+ * fast, and problems that stop the collector from measuring. An alert is sent
+ * at once, repeated after REPEAT_NS, and sent as resolved at its end. Alerts
+ * are events.
  */
 #include "daemon/diags/alarm.h"
 
@@ -241,11 +242,44 @@ alarm_see_lost(struct alarm *a, uint64_t now_unix_ns)
 	    now_unix_ns);
 }
 
+/* An alert for each objective whose budget is spent too fast. */
+static void
+alarm_see_objectives(struct alarm *a, uint64_t now_unix_ns)
+{
+	struct objectives_view v;
+
+	for (size_t i = 0; i < api_objectives_count(a->api); i++) {
+		char summary[200];
+		int fast, fires = 0;
+
+		api_objective(a->api, i, &v);
+		fast = v.state.burn[OBJECTIVE_FAST].fires;
+		for (int k = 0; k < OBJECTIVE_ALERT_MAX; k++)
+			fires |= v.state.burn[k].fires;
+		if (!fires)
+			continue;
+		snprintf(summary, sizeof(summary),
+		    "the error budget of objective %s is spent too fast",
+		    v.name);
+		alarm_alerts_see(&a->alerts,
+		    &(struct alert_seen){ .name = fast
+			    ? "CoalmineObjectiveBurnFast"
+			    : "CoalmineObjectiveBurn",
+			.severity = fast ? "critical" : "warning",
+			.kind = "objective",
+			.subject = v.name,
+			.summary = summary,
+			.text = v.text,
+			.place = "" },
+		    now_unix_ns);
+	}
+}
+
 static void
 alarm_alert_tell(struct alarm *a, const json_t *o)
 {
 	static const char *const labels[] = { "node", "leaf", "spine",
-		"alertname" };
+		"objective", "alertname" };
 	const json_t *has = json_object_get(o, "labels");
 	const json_t *says = json_object_get(o, "annotations");
 	struct store_event e = { .kind = "alert", .subject = "", .body = o };
@@ -274,6 +308,7 @@ alarm_tick(struct alarm *a)
 		if (cases[i].verdict != VERDICT_OK)
 			alarm_see_case(a, &cases[i], now_unix_ns);
 	alarm_see_lost(a, now_unix_ns);
+	alarm_see_objectives(a, now_unix_ns);
 	/* Problems that stop the collector from measuring; the text is the
 	 * subject. */
 	list = diags_json(a->api);

@@ -292,6 +292,7 @@ static metrics_part *const parts[] = {
 	metrics_verdicts,
 	metrics_links,
 	metrics_jobs,
+	metrics_objectives,
 	metrics_render_series,
 	metrics_run_counts,
 	metrics_live_runs,

@@ -538,3 +538,101 @@ metrics_jobs(const struct metrics_in *in, struct strbuf *to)
 		    EXPOSITION_LABELS({ "state", names_job_findings[i] }),
 		    (double)counts[i]);
 }
+
+/* ---- objectives: families with a sample for each objective and alert; an
+ * unknown number has no sample ---- */
+
+enum objective_value {
+	OBJECTIVE_TARGET,
+	OBJECTIVE_GOOD,
+	OBJECTIVE_BUDGET,
+	OBJECTIVE_MEASURED,
+	OBJECTIVE_VALUES
+};
+
+static const struct {
+	const char *name, *help;
+} objective_families[OBJECTIVE_VALUES] = {
+	[OBJECTIVE_TARGET] = { "coalmine_objective_target_ratio",
+	    "Share of node-hours that must be good." },
+	[OBJECTIVE_GOOD] = { "coalmine_objective_good_ratio",
+	    "Share of the measured node-hours of the window that were good; "
+	    "missing until enough hours are measured." },
+	[OBJECTIVE_BUDGET] = { "coalmine_objective_budget_ratio",
+	    "Share of the error budget that is left, below 0 if it is "
+	    "overspent; missing until enough hours are measured." },
+	[OBJECTIVE_MEASURED] = { "coalmine_objective_measured_seconds",
+	    "Time in the window in which something was measured." },
+};
+
+static double
+metrics_cluster_objective_value(const struct objectives_view *v,
+    enum objective_value what)
+{
+	return what == OBJECTIVE_TARGET ? v->target
+	    : what == OBJECTIVE_GOOD    ? v->state.good
+	    : what == OBJECTIVE_BUDGET  ? v->state.budget
+					: v->state.measured_hours * 3600;
+}
+
+static void
+metrics_cluster_objective_burns(const struct objectives_view *list,
+    size_t count, struct strbuf *to)
+{
+	exposition_family(to, "coalmine_objective_burn_rate", "gauge",
+	    "Share of bad node-hours in the long or short window of an alert "
+	    "over the share that the objective permits; at 1 the budget lasts "
+	    "for one window.");
+	for (size_t i = 0; i < count; i++)
+		for (int k = 0; k < 2 * OBJECTIVE_ALERT_MAX; k++) {
+			const struct objective_burn *b =
+			    &list[i].state.burn[k / 2];
+			double rate = k % 2 == 0 ? b->long_rate : b->short_rate;
+
+			if (!isnan(rate))
+				exposition_sample(to,
+				    "coalmine_objective_burn_rate",
+				    EXPOSITION_LABELS({ "objective",
+							  list[i].name },
+					{ "alert", objective_alerts[k / 2] },
+					{ "window",
+					    k % 2 == 0 ? "long" : "short" }),
+				    rate);
+		}
+	exposition_family(to, "coalmine_objective_alert", "gauge",
+	    "1 while the budget of the objective is spent too fast.");
+	for (size_t i = 0; i < count; i++)
+		for (int a = 0; a < OBJECTIVE_ALERT_MAX; a++)
+			exposition_sample(to, "coalmine_objective_alert",
+			    EXPOSITION_LABELS({ "objective", list[i].name },
+				{ "alert", objective_alerts[a] }),
+			    list[i].state.burn[a].fires);
+}
+
+void
+metrics_objectives(const struct metrics_in *in, struct strbuf *to)
+{
+	struct objectives_view list[OBJECTIVE_MAX];
+	size_t count = api_objectives_count(in->api);
+
+	if (count == 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		api_objective(in->api, i, &list[i]);
+	for (int f = 0; f < OBJECTIVE_VALUES; f++) {
+		exposition_family(to, objective_families[f].name, "gauge",
+		    objective_families[f].help);
+		for (size_t i = 0; i < count; i++) {
+			double value = metrics_cluster_objective_value(&list[i],
+			    (enum objective_value)f);
+
+			if (!isnan(value))
+				exposition_sample(to,
+				    objective_families[f].name,
+				    EXPOSITION_LABELS(
+					{ "objective", list[i].name }),
+				    value);
+		}
+	}
+	metrics_cluster_objective_burns(list, count, to);
+}

@@ -15,6 +15,7 @@ typedef void metrics_part(const struct metrics_in *in, struct strbuf *to);
 /* metrics_cluster.c */
 metrics_part metrics_nodes, metrics_certificates, metrics_verdicts,
     metrics_run_counts, metrics_live_runs, metrics_schedule, metrics_silence,
-    metrics_mesh, metrics_coverage, metrics_budget, metrics_links, metrics_jobs;
+    metrics_mesh, metrics_coverage, metrics_budget, metrics_links, metrics_jobs,
+    metrics_objectives;
 
 #endif

@@ -8,8 +8,8 @@ import { card, choice, h, section, table } from "./dom.js";
 import { gridCard } from "./grid.js";
 import { impactPlot } from "./plot.js";
 import { runsCard } from "./runs.js";
-import { clustersCard, newestImpacts, outliers, outliersCard, verdictCard }
-	from "./status.js";
+import { clustersCard, newestImpacts, objectivesCard, outliers, outliersCard,
+	verdictCard } from "./status.js";
 import { ago, known, list, nodeLink, runLink } from "./words.js";
 
 const RANGES = [["1", "a day"], ["7", "a week"], ["30", "a month"],
@@ -54,12 +54,13 @@ const briefNode = n => [n.node, n.state, n.leaf, n.verdict, known(n.score) ?
 export async function overview(parameters, go) {
 	const days = Number(parameters.get("days")) || 7;
 	const from = Math.max(0, Math.floor(Date.now() * 1e6 - days * DAY_NS));
-	const [nodes, runs, impacts, diags, schedule, verdicts, clusters] =
+	const [nodes, runs, impacts, diags, schedule, verdicts, clusters,
+		objectives] =
 		await Promise.all([get("nodes?brief=yes"),
 			get("runs?brief=yes&limit=30"),
 			get("impacts?limit=10000&from_unix_ns=" + BigInt(from)),
 			get("diags"), get("schedule"), maybe("verdicts"),
-			extra("clusters", true)]);
+			extra("clusters", true), extra("objectives", true)]);
 	const d = { nodes: list(nodes), runs: list(runs),
 		impacts: list(impacts), diags: list(diags),
 		schedule: list(schedule), verdicts };
@@ -77,6 +78,8 @@ export async function overview(parameters, go) {
 		clustersCard(clusters)),
 	(slow.length > 0 || d.nodes.length > 0) && card("outliers", slow, () =>
 		outliersCard(slow)),
+	list(objectives).length > 0 && card("objectives", objectives.map(o =>
+		[o.name, o.state, o.text]), () => objectivesCard(objectives)),
 	card("grid", [d.nodes.map(briefNode), verdicts, parameters.get("leaf"),
 		parameters.get("show")], () => gridCard(d.nodes, verdicts,
 		parameters, go)),

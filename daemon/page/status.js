@@ -4,7 +4,8 @@
  * headline. Missing data is never green.
  */
 import { h, table } from "./dom.js";
-import { ago, at, digits, isLive, known, list, nodeLink, now, pill, plural, runLink,
+import { ago, at, digits, isLive, known, list, nodeLink, now, percent, pill, plural,
+	runLink,
 	RUN_TONE, span, times } from "./words.js";
 
 /* The state of a node, a key of TONES. */
@@ -132,6 +133,17 @@ export const clustersCard = rows => h("section", { id: "clusters" },
 			h("a", { href: c.page }, c.cluster) : c.cluster,
 		pill(c.verdict, c.verdict), c.text, c.collector,
 		ago(c.at_unix_ns)])));
+
+const OBJECTIVE_TONES = { ok: "ok", undetermined: "unknown", fast: "bad",
+	spent: "bad" };
+
+/* Error budgets: the share that is left, and the part that spends most. */
+export const objectivesCard = rows => h("section", { id: "objectives" },
+	h("h2", null, "Objectives"), table([["Objective"], ["State"],
+		["Promised", "n"], ["Good", "n"], ["Budget left", "n"],
+		["", "wrap"]], rows.map(o => [o.name, pill(o.state,
+		OBJECTIVE_TONES[o.state] || "warn"), percent(o.target),
+	percent(o.good), percent(o.budget), o.text])));
 
 const OUTLIERS_MAX = 24; /* more are an outage, and not readable */
 

@@ -213,6 +213,48 @@ test_told_as_events(void **state)
 	clk_set_source(NULL, NULL);
 }
 
+/* A budget that is spent too fast is an alert until it no longer is. */
+static void
+test_objectives(void **state)
+{
+	struct alarm *a = alarm_open(api_events(NULL), "", NULL);
+	const json_t *o;
+	size_t count;
+
+	(void)state;
+	fake.told = NULL;
+	alarm_tick(a); /* the outliers */
+	count = json_array_size(fake.told);
+	fake.objective_count = 1;
+	fake.objectives[0] = (struct objectives_view){ .name = "links",
+		.text = "node n1 spent 70 % of it" };
+	alarm_tick(a);
+	assert_int_equal(json_array_size(fake.told), count);
+	fake.objectives[0].state.burn[OBJECTIVE_SLOW].fires = 1;
+	alarm_tick(a);
+	alarm_tick(a);
+	assert_int_equal(json_array_size(fake.told), count + 1);
+	o = json_array_get(fake.told, count);
+	assert_string_equal(member_text(o, "subject"), "links");
+	o = json_object_get(o, "body");
+	assert_string_equal(member_text(o, "status"), "firing");
+	assert_string_equal(member_text(json_object_get(o, "labels"),
+				"severity"),
+	    "warning");
+	assert_string_equal(member_text(json_object_get(o, "annotations"),
+				"description"),
+	    "node n1 spent 70 % of it");
+	fake.objectives[0].state.burn[OBJECTIVE_SLOW].fires = 0;
+	alarm_tick(a);
+	assert_int_equal(json_array_size(fake.told), count + 2);
+	o = json_object_get(json_array_get(fake.told, count + 1), "body");
+	assert_string_equal(member_text(o, "status"), "resolved");
+	fake.objective_count = 0;
+	alarm_close(a);
+	json_decref(fake.told);
+	fake.told = NULL;
+}
+
 int
 main(void)
 {
@@ -222,6 +264,7 @@ main(void)
 		cmocka_unit_test(test_lost_since_ahead),
 		cmocka_unit_test(test_no_more_than_can_be_told),
 		cmocka_unit_test(test_told_as_events),
+		cmocka_unit_test(test_objectives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -682,6 +682,69 @@ test_always(void **state)
 	series_free(l);
 }
 
+/* An undetermined objective has no budget, and an objective that nothing was
+ * measured for no rate. */
+static void
+test_objectives(void **state)
+{
+	static const struct {
+		const char *line;
+		int there;
+	} rows[] = {
+		{ "coalmine_objective_target_ratio{objective=\"a\"} 0.995\n",
+		    1 },
+		{ "coalmine_objective_budget_ratio{objective=\"a\"} -0.5\n",
+		    1 },
+		{ "coalmine_objective_good_ratio{objective=\"a\"} 0.99\n", 1 },
+		{ "coalmine_objective_measured_seconds{objective=\"b\"} 7200\n",
+		    1 },
+		{ "coalmine_objective_budget_ratio{objective=\"b\"}", 0 },
+		{ "coalmine_objective_burn_rate{objective=\"a\",alert=\"fast\","
+		  "window=\"long\"} 15\n",
+		    1 },
+		{ "coalmine_objective_burn_rate{objective=\"a\",alert=\"fast\","
+		  "window=\"short\"} 16\n",
+		    1 },
+		{ "coalmine_objective_burn_rate{objective=\"b\"", 0 },
+		{ "coalmine_objective_alert{objective=\"a\",alert=\"fast\"} "
+		  "1\n",
+		    1 },
+		{ "coalmine_objective_alert{objective=\"b\",alert=\"slow\"} "
+		  "0\n",
+		    1 },
+	};
+	struct series *l = series_new();
+	struct strbuf page = render(l);
+
+	(void)state;
+	assert_null(strstr(page.text, "coalmine_objective_"));
+	strbuf_clear(&page);
+	fake.objective_count = 2;
+	fake.objectives[0] = (struct objectives_view){ .name = "a",
+		.target = 0.995,
+		.state = { .good = 0.99, .budget = -0.5 } };
+	fake.objectives[1] = (struct objectives_view){ .name = "b",
+		.state = { .measured_hours = 2, .good = NAN, .budget = NAN } };
+	for (int a = 0; a < OBJECTIVE_ALERT_MAX; a++) {
+		fake.objectives[0].state.burn[a] = (struct objective_burn){
+			.long_rate = 15,
+			.short_rate = 16,
+			.fires = a == 0
+		};
+		fake.objectives[1].state.burn[a] = (struct objective_burn){
+			.long_rate = NAN,
+			.short_rate = NAN
+		};
+	}
+	page = render(l);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if ((strstr(page.text, rows[i].line) != NULL) != rows[i].there)
+			fail_msg("%s", rows[i].line);
+	fake.objective_count = 0;
+	strbuf_clear(&page);
+	series_free(l);
+}
+
 int
 main(void)
 {
@@ -689,6 +752,7 @@ main(void)
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_always),
+		cmocka_unit_test(test_objectives),
 		cmocka_unit_test(test_standby),
 		cmocka_unit_test(test_promised_names),
 		cmocka_unit_test(test_no_series_twice),
