@@ -191,7 +191,7 @@ link_begin(struct link *l)
 	l->count = 0;
 	if (l->xccl != NULL)
 		link_xccl_do(l, l->xccl->lib->group_start(),
-		    "a group of messages failed");
+		    "cannot begin a group of messages");
 }
 
 void
@@ -230,7 +230,7 @@ link_end(struct link *l)
 {
 	if (l->xccl != NULL)
 		link_xccl_do(l, l->xccl->lib->group_end(),
-		    "a group of messages failed");
+		    "cannot start a group of messages");
 	else
 		MPI_DO(MPI_Waitall(l->count, l->reqs, MPI_STATUSES_IGNORE));
 }

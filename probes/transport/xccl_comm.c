@@ -62,17 +62,23 @@ xccl_within(const struct transport_team *team, int (*call)(void *arg),
 	uint64_t end_ns = clk_ns() + limit_s * CLK_NS_PER_S;
 	struct waiting *w = xcalloc(1, sizeof(*w));
 	pthread_t thread;
+	int rc;
 
 	*w = (struct waiting){ .team = team, .call = call, .arg = arg };
-	if (pthread_create(&thread, NULL, xccl_comm_call_main, w) != 0) {
+	rc = pthread_create(&thread, NULL, xccl_comm_call_main, w);
+	if (rc != 0) {
 		free(w);
-		return err_set(err, -EAGAIN, "xccl: cannot create a thread");
+		return err_set(err, -rc,
+		    "xccl: cannot create a thread: %s; raise the limit on "
+		    "processes, ulimit -u",
+		    strerror(rc));
 	}
 	while (!atomic_load(&w->done)) {
 		if (clk_ns() > end_ns) {
 			pthread_detach(thread); /* it keeps w and arg */
 			return err_set(err, -ETIMEDOUT,
-			    "xccl: a rank did not join within %d s",
+			    "xccl: a rank did not connect to the others "
+			    "within %d s; run again with NCCL_DEBUG=INFO",
 			    (int)limit_s);
 		}
 		clk_sleep_ns(CLK_NS_PER_MS / 4);
@@ -259,7 +265,9 @@ xccl_comm_of(const struct transport_team *team, MPI_Comm comm,
 	}
 	if (all < 0) {
 		if (rc == 0)
-			err_say(err, "xccl: another rank failed");
+			err_say(err,
+			    "xccl: another rank could not join the "
+			    "communicator");
 		xccl_comm_free(c, 1);
 		return all;
 	}
