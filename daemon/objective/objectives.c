@@ -31,7 +31,9 @@
 /* Bad node-hours of a part are kept in thirtieths of the window. */
 #define SPANS   31
 #define SPAN_OF 30
-#define GAPS    9 /* the interval of rounds is the median of this many */
+/* Rows that wait for the load: 10 minutes or more. */
+#define WAITING_MAX 64
+#define GAPS        9 /* the interval of rounds is the median of this many */
 
 struct part {
 	char *name;
@@ -306,6 +308,9 @@ void
 objectives_row(struct objectives *os, json_t *row)
 {
 	if (!os->is_loaded) {
+		/* They are in the store, too. */
+		if (json_array_size(os->waiting) == WAITING_MAX)
+			json_array_remove(os->waiting, 0);
 		json_array_append(os->waiting, row);
 		return;
 	}
