@@ -19,6 +19,7 @@
 #include "schema/names_link.h"
 #include "schema/names_probe.h"
 #include "schema/names_run.h"
+#include "schema/names_verdict.h"
 #include "schema/options.h"
 #include "schema/wire.h"
 
@@ -68,6 +69,23 @@ tables_message_at(size_t i, struct word *ret)
 {
 	ret->name = wire_messages[i].name;
 	ret->text = wire_messages[i].text;
+}
+
+static void
+tables_fault_at(size_t i, struct word *ret)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text), "(%s) %s; %s", names_whats[i].verdicts,
+	    names_whats[i].text, names_whats[i].step);
+	ret->name = names_whats[i].name;
+	ret->text = text;
+}
+
+static void
+tables_print_section(size_t i, FILE *to)
+{
+	fprintf(to, "See\n.Sx %s .\n", names_whats[i].section);
 }
 
 /* Rows of series_rows[] that begin a family. */
@@ -173,6 +191,7 @@ static const struct words {
 	{ "state", RUN_STATE_MAX, tables_state_at, NULL },
 	{ "cause", CAUSE_MAX, tables_cause_at, NULL },
 	{ "event", NAMES_EVENTS_MAX, tables_event_at, NULL },
+	{ "fault", WHAT_MAX, tables_fault_at, tables_print_section },
 	{ "message", WIRE_TYPE_MAX, tables_message_at, tables_print_fields },
 	{ "metric", 0, tables_metric_at, tables_print_labels },
 };

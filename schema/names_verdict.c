@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 const struct what_row names_whats[WHAT_MAX] = {
-#define FAULT(id, name, test, text, step) { name, test, text, step },
+#define FAULT(id, name, test, verdicts, text, step, section)                   \
+	{ name, test, verdicts, text, step, section },
 #include "schema/faults.inc"
 #undef FAULT
 };

@@ -11,16 +11,18 @@
 
 /* What is slow, or the kind of fault: member "what" of a verdict. */
 enum what {
-#define FAULT(id, name, test, text, step) WHAT_##id,
+#define FAULT(id, name, test, verdicts, text, step, section) WHAT_##id,
 #include "schema/faults.inc"
 #undef FAULT
 	WHAT_MAX
 };
 struct what_row {
 	const char *name;
-	const char *test; /* what shows it; NULL: rounds */
-	const char *text; /* its meaning */
-	const char *step; /* what an operator should check */
+	const char *test;     /* what shows it; NULL: rounds */
+	const char *verdicts; /* "warn, bad" */
+	const char *text;     /* its meaning */
+	const char *step;     /* what an operator should check */
+	const char *section;  /* of coalmine-verdict(7) */
 };
 extern const struct what_row names_whats[WHAT_MAX];
 

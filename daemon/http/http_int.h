@@ -145,7 +145,7 @@ extern const struct http_route http_routes[], http_orders_routes[];
 http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
     http_get_run, http_post_check, http_get_counters, http_get_diags,
     http_get_nodes, http_get_targets, http_get_forecast, http_get_clusters,
-    http_get_baseline, http_get_verdicts;
+    http_get_baseline, http_get_verdicts, http_get_faults;
 /* http_jobs.c: jobs, restricted to permitted users */
 enum http_jobs { HTTP_JOBS_NONE, HTTP_JOBS_OWN, HTTP_JOBS_ALL };
 /* Return which jobs the client of a request may read: none, its own, or all. */

@@ -191,6 +191,22 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 		"jobs", seen[http_jobs_seen(h, req)]));
 }
 
+void
+http_get_faults(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *list = json_array();
+
+	(void)h;
+	(void)part;
+	for (int i = 0; i < WHAT_MAX; i++)
+		json_array_append_new(list,
+		    json_pack("{s:s,s:s,s:o,s:s}", "what", names_whats[i].name,
+			"verdicts", names_whats[i].verdicts, "text",
+			text_json(names_whats[i].text), "step",
+			names_whats[i].step));
+	http_reply_json(req, 200, list);
+}
+
 /* The store's alarm is one of the health checks. */
 void
 http_get_diags(struct http *h, struct http_request *req, const char *part)

@@ -89,6 +89,8 @@ const struct http_route http_routes[] = {
 	    .handle = http_get_baseline },
 	{ "verdicts", HTTP_GET, "/api/v1/verdicts", HTTP_MAY_READ,
 	    .handle = http_get_verdicts },
+	{ "faults", HTTP_GET, "/api/v1/faults", HTTP_MAY_READ,
+	    .handle = http_get_faults },
 	{ "verdict-history", HTTP_GET, "/api/v1/verdicts/history",
 	    HTTP_MAY_READ, .ask = STORE_VERDICTS,
 	    .args = (const char *const[]){ "kind", "subject", "#limit",

@@ -7,7 +7,7 @@ import { extra, get, maybe } from "./api.js";
 import { card, facts, h, section, table } from "./dom.js";
 import { portsCard } from "./links.js";
 import { historyPlot } from "./plot.js";
-import { nodeTone, TONES, verdictRows } from "./status.js";
+import { learnWhats, nodeTone, TONES, verdictRows } from "./status.js";
 import { ago, bytes, digits, iso, known, list, nodeLink, pill, portRate } from
 	"./words.js";
 import { runsCard } from "./runs.js";
@@ -132,7 +132,8 @@ export async function nodePage(name) {
 	const [node, ports, nodes, verdicts, runs] = await Promise.all([
 		get(path), extra(path + "/links", true),
 		get("nodes?brief=yes"), maybe("verdicts"),
-		get("runs?brief=yes&limit=40&node=" + encodeURIComponent(name))]);
+		get("runs?brief=yes&limit=40&node=" + encodeURIComponent(name)),
+		learnWhats()]);
 	const verdict = list(verdicts).find(v => v.kind === "node" &&
 		v.subject === name) || null;
 	const rows = await history(name, list(runs));

@@ -8,8 +8,8 @@ import { card, choice, h, section, table } from "./dom.js";
 import { gridCard } from "./grid.js";
 import { impactPlot } from "./plot.js";
 import { runsCard } from "./runs.js";
-import { clustersCard, newestImpacts, objectivesCard, outliers, outliersCard,
-	verdictCard } from "./status.js";
+import { clustersCard, learnWhats, newestImpacts, objectivesCard, outliers,
+	outliersCard, verdictCard } from "./status.js";
 import { ago, known, list, nodeLink, runLink } from "./words.js";
 
 const RANGES = [["1", "a day"], ["7", "a week"], ["30", "a month"],
@@ -60,7 +60,8 @@ export async function overview(parameters, go) {
 			get("runs?brief=yes&limit=30"),
 			get("impacts?limit=10000&from_unix_ns=" + BigInt(from)),
 			get("diags"), get("schedule"), maybe("verdicts"),
-			extra("clusters", true), extra("objectives", true)]);
+			extra("clusters", true), extra("objectives", true),
+			learnWhats()]);
 	const d = { nodes: list(nodes), runs: list(runs),
 		impacts: list(impacts), diags: list(diags),
 		schedule: list(schedule), verdicts };

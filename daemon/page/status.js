@@ -3,6 +3,7 @@
  * status.js - the summary: outliers, problems for the operator, and the
  * headline. Missing data is never green.
  */
+import { maybe } from "./api.js";
 import { h, table } from "./dom.js";
 import { ago, at, digits, isLive, known, list, nodeLink, now, percent, pill, plural,
 	runLink,
@@ -147,19 +148,14 @@ export const objectivesCard = rows => h("section", { id: "objectives" },
 
 const OUTLIERS_MAX = 24; /* more are an outage, and not readable */
 
-const WHATS = { node: "the node itself", leaf: "a leaf switch",
-	link: "a link between switches", rail: "one of the node's rails",
-	host: "host contention, not the network",
-	undetermined: "not determined yet", drift: "slower than its own " +
-		"baseline",
-	port: "a port has less than its full rate", intermittent:
-		"intermittent fault",
-	fleet: "all nodes are slower than before",
-	"link-errors": "a port counts errors",
-	mtu: "large packets are lost (MTU)",
-	stuck: "exchanges with this node do not end",
-	spine: "one of these switches, or a link to them",
-	prediction: "slower than predicted" };
+const whats = {}; /* the words of verdicts: their meanings, of the collector */
+
+/* Call before a card with verdicts. An older collector has no meanings. */
+export async function learnWhats() {
+	if (!whats.node)
+		for (const f of await maybe("faults") || [])
+			whats[f.what] = f.text;
+}
 
 export function outliersCard(rows) {
 	return h("section", { id: "outliers" }, h("h2", null, "Outliers"),
@@ -169,7 +165,7 @@ export function outliersCard(rows) {
 			h("p", null, h("b", null, v.kind === "node" ?
 				nodeLink(v.subject) : v.subject), " ", pill(v.verdict, v.verdict),
 				v.what && h("span", { class: "scope" }, " " +
-					(WHATS[v.what] || v.what))),
+					(whats[v.what] || v.what))),
 			h("p", null, v.text),
 			v.pending && h("p", null, v.pending),
 			h("p", { class: "quiet" }, at(v.since_unix_ns) !== null &&
@@ -181,7 +177,7 @@ export function outliersCard(rows) {
 
 /* The verdict on one node, for its own page. */
 export const verdictRows = v => !v ? [] : [["Verdict", pill(v.verdict,
-	v.verdict)], ["Where", WHATS[v.what] || v.what],
+	v.verdict)], ["Where", whats[v.what] || v.what],
 	["Evidence", v.text], ["Noticed", at(v.since_unix_ns) !== null &&
 		ago(v.since_unix_ns)],
 	["Rounds", v.rounds]];

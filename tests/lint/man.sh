@@ -27,6 +27,7 @@ page() {
 	scan) echo probes/coalmine-scan.1 ;;
 	cause | state | test | congestor | stop | event | metric) echo schema/coalmine-output.7 ;;
 	message) echo schema/coalmine-wire.7 ;;
+	fault) echo daemon/diagnosis/coalmine-verdict.7 ;;
 	esac
 }
 

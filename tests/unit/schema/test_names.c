@@ -41,6 +41,7 @@ test_tables_are_full(void **state)
 	CHECK_TABLE(names_agent_states);
 	CHECK_TABLE(names_events);
 	CHECK_TABLE(names_stops);
+	CHECK_TABLE(names_whats);
 	assert_int_equal(STR_FIND(names_tests, "nope"), -ENOENT);
 	assert_int_equal(STR_FIND(names_tests, ""), -ENOENT);
 }

@@ -212,7 +212,7 @@ test_every_get(void **state)
 		"/api/v1/campaigns", "/api/v1/campaigns/quick", "/api/v1/runs",
 		"/api/v1/events", "/api/v1/schedule", "/api/v1/diags",
 		"/api/v1/impacts", "/api/v1/nodes?brief=yes",
-		"/api/v1/sd/prometheus" };
+		"/api/v1/sd/prometheus", "/api/v1/faults" };
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		char *answer = get(*state, paths[i]);
