@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -203,6 +205,49 @@ inventory_put_pcie(json_t *o, const char *device)
 	}
 }
 
+/* A module whose temperature has reached its limit: a member that changes with
+ * each reading would renew the inventory of every node all the time. Drivers
+ * name the sensors of modules "Module0". */
+static void
+inventory_put_module(json_t *o, const char *device)
+{
+	static const char *const limits[] = { "crit", "max" };
+	char pattern[PATH_BYTES + 32], text[32], file[32];
+	int64_t now, limit;
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/hwmon/hwmon*/temp*_label",
+	    device);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		char *dir = found.gl_pathv[i], *name = strrchr(dir, '/');
+		int number = atoi(name + strlen("/temp"));
+
+		*name = '\0';
+		snprintf(file, sizeof(file), "temp%d_label", number);
+		sysfs_line(dir, file, text, sizeof(text));
+		snprintf(file, sizeof(file), "temp%d_input", number);
+		if (strncasecmp(text, "module", 6) != 0 ||
+		    sensor_file(dir, file, &now) < 0)
+			continue;
+		for (size_t k = 0; k < ARRAY_LEN(limits); k++) {
+			snprintf(file, sizeof(file), "temp%d_%s", number,
+			    limits[k]);
+			if (sensor_file(dir, file, &limit) < 0 || limit <= 0)
+				continue;
+			if (now >= limit) { /* thousandths */
+				json_object_set_new(o, "module_c",
+				    json_integer(now / 1000));
+				json_object_set_new(o, "module_limit_c",
+				    json_integer(limit / 1000));
+			}
+			break;
+		}
+	}
+	globfree(&found);
+}
+
 static void
 inventory_nic_add(const char *top, const char *name, json_t *list)
 {
@@ -232,6 +277,7 @@ inventory_nic_add(const char *top, const char *name, json_t *list)
 	inventory_put_link(o, "driver", device, "driver");
 	inventory_put_model(o, device);
 	inventory_put_pcie(o, device);
+	inventory_put_module(o, device);
 	json_array_append_new(list, o);
 }
 

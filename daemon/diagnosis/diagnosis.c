@@ -153,6 +153,20 @@ diagnosis_withdraw(struct diagnosis *d, const struct node *n, const char *text)
 		incident_end(d, k, VERDICT_UNKNOWN, text);
 }
 
+/* The ports or settings of a node have changed, or a case of it has ended. */
+static void
+diagnosis_hear_node(struct diagnosis *d, const struct node *n)
+{
+	struct diagnosis_node *cn = diagnosis_node(d, n);
+
+	if (cn->nics_serial == n->nics_serial)
+		return;
+	cn->nics_serial = n->nics_serial;
+	for (int i = 0; faults[i] != NULL; i++)
+		if (faults[i]->hear_node != NULL)
+			faults[i]->hear_node(d, n);
+}
+
 void
 diagnosis_tick(struct diagnosis *d)
 {
@@ -171,6 +185,8 @@ diagnosis_tick(struct diagnosis *d)
 		    "its agent has restarted: the verdict is unknown until the "
 		    "node is measured");
 	}
+	for (size_t i = 0; i < roster_ids(d->roster); i++)
+		diagnosis_hear_node(d, roster_by_id(d->roster, i));
 	for (int i = 0; faults[i] != NULL; i++)
 		if (faults[i]->tick != NULL)
 			faults[i]->tick(d);

@@ -88,10 +88,8 @@ struct diagnosis {
 	/* Consecutive epochs with unexplained holes, and with dead paths. */
 	int hole_epochs, dead_epochs;
 	int stage_epochs[2]; /* over spines without a name: large, dead */
-	/* An agent has sent hello since the last check of facts, or a case has
-	 * ended that may have hidden one. */
-	int facts_new;
-	uint64_t ports_ns; /* earliest time of the next check of ports */
+	int ports_new;       /* of any node, since the last check of ports */
+	uint64_t ports_ns;   /* earliest time of the next check of ports */
 };
 
 #endif

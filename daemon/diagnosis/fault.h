@@ -16,6 +16,7 @@ struct diagnosis;
 struct diagnosis_series;
 struct diagnosis_source;
 struct incident;
+struct node;
 struct round;
 struct confirm_pair;
 
@@ -44,6 +45,8 @@ struct fault_kind {
 	 * used. */
 	/* Called about once a second. */
 	void (*tick)(struct diagnosis *d);
+	/* The ports or settings of a node may have changed. */
+	void (*hear_node)(struct diagnosis *d, const struct node *n);
 	/* Process a record, and the end of a run. */
 	void (*hear_record)(struct diagnosis *d,
 	    const struct diagnosis_source *from, const struct round *round);

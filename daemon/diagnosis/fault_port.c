@@ -225,21 +225,21 @@ fault_port_look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 }
 
 static void
+fault_port_hear(struct diagnosis *d, const struct node *n)
+{
+	(void)n;
+	d->ports_new = 1; /* compared with the ports of all nodes */
+}
+
+static void
 fault_port_tick(struct diagnosis *d)
 {
 	uint64_t now_ns = clk_ns();
 	json_t *leaves;
 
-	for (size_t i = 0; i < roster_ids(d->roster); i++) {
-		struct node *n = roster_by_id(d->roster, i);
-		struct diagnosis_node *cn = diagnosis_node(d, n);
-
-		d->facts_new |= cn->nics_serial != n->nics_serial;
-		cn->nics_serial = n->nics_serial;
-	}
-	if (!d->facts_new || now_ns < d->ports_ns)
+	if (!d->ports_new || now_ns < d->ports_ns)
 		return;
-	d->facts_new = 0;
+	d->ports_new = 0;
 	leaves = json_object();
 	for (size_t i = 0; i < roster_ids(d->roster); i++)
 		for (int f = 0; f < PORT_FACT_MAX; f++)
@@ -310,6 +310,7 @@ const struct fault_kind fault_port = {
 	.source = FAULT_FACT,
 	.bytes = sizeof(struct port_shortfall),
 	.is_certain = 1,
+	.hear_node = fault_port_hear,
 	.tick = fault_port_tick,
 	.text = fault_port_text,
 	.json = fault_port_json,

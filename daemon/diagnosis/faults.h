@@ -22,6 +22,7 @@
 	KIND(stuck)        \
 	KIND(link_errors)  \
 	KIND(port)         \
+	KIND(module)       \
 	KIND(mtu)          \
 	KIND(dead)
 /* clang-format on */

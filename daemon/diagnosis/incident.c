@@ -194,7 +194,9 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	    k->subject, why, names_verdicts[k->verdict], span);
 	k->verdict = verdict;
 	k->over = 1;
-	d->facts_new = 1; /* it may have hidden one */
+	if (k->kind == JUDGE_NODE) /* it may have hidden a fact */
+		diagnosis_node(d, roster_by_id(d->roster, k->index))
+		    ->nics_serial = UINT64_MAX;
 	incident_tell(d, k);
 	TAILQ_REMOVE(&d->incidents, k, link);
 	if (d->pass.of == k)

@@ -38,7 +38,7 @@ struct diagnosis_node {
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
-	uint64_t nics_serial;             /* of the ports at the last check */
+	uint64_t nics_serial;             /* at hear_node; UINT64_MAX: due */
 	uint64_t fastest_serial;          /* ports_serial of fastest_bps */
 	double fastest_bps;               /* from its inventory */
 	/* Its kind by NIC, CPU and GPUs, and its kind only by the NIC's rate:

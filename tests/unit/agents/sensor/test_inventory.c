@@ -67,6 +67,12 @@ make_node(void)
 	tree_put(NET "eth0/mtu", "9000\n");
 	tree_put(NET "eth0/type", "1\n");
 	tree_put(NET "eth0/device/numa_node", "1\n");
+	tree_put(NET "eth0/device/hwmon/hwmon3/temp1_label", "asic\n");
+	tree_put(NET "eth0/device/hwmon/hwmon3/temp1_input", "95000\n");
+	tree_put(NET "eth0/device/hwmon/hwmon3/temp1_crit", "90000\n");
+	tree_put(NET "eth0/device/hwmon/hwmon3/temp2_label", "Module0\n");
+	tree_put(NET "eth0/device/hwmon/hwmon3/temp2_input", "71000\n");
+	tree_put(NET "eth0/device/hwmon/hwmon3/temp2_crit", "70000\n");
 	tree_link(NET "eth0/device/driver", "../../bus/pci/drivers/mlx5_core");
 	tree_put(NET "ib0/operstate", "down\n");
 	tree_put(NET "ib0/type", "32\n");
@@ -188,6 +194,9 @@ test_node(void **state)
 	nics = json_object_get(o, "nics");
 	assert_int_equal(json_array_size(nics), 4);
 	nic = at(nics, "name", "eth0");
+	assert_int_equal(number(nic, "module_c"), 71);
+	assert_int_equal(number(nic, "module_limit_c"), 70);
+	assert_null(json_object_get(at(nics, "name", "ib0"), "module_c"));
 	assert_string_equal(text(nic, "kind"), "ethernet");
 	assert_string_equal(text(nic, "state"), "up");
 	assert_string_equal(text(nic, "driver"), "mlx5_core");

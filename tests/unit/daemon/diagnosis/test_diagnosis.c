@@ -787,6 +787,50 @@ test_port(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* Node5 reports the temperature of the module of its port; 0: below the
+ * limit. */
+static void
+tell_module(struct fix *f, int degrees)
+{
+	struct node *n = roster_by_id(f->roster, 4);
+	json_t *nic;
+
+	hello_port(f, 4, 2e11);
+	nic = json_array_get(json_object_get(n->inventory, "nics"), 0);
+	if (degrees > 0) {
+		json_object_set_new(nic, "module_c", json_integer(degrees));
+		json_object_set_new(nic, "module_limit_c", json_integer(70));
+	}
+	diagnosis_tick(f->diagnosis);
+}
+
+/* A module at its limit is a case at once, also for the next collector, and it
+ * ends when the module is cooler. */
+static void
+test_module(void **state)
+{
+	struct fix *f = *state;
+	json_t *rows;
+
+	f->port = (struct fix_port){ 4092, 0, 256e9 };
+	hear_round(f, 0);
+	tell_module(f, 71);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	expect_text(f,
+	    "node5: the module of port ib0 is at 71 C; its limit is 70 C; "
+	    "check the airflow");
+	rows = json_pack("[O]", json_object_get(told.rows, "node5"));
+	fix_again(f);
+	diagnosis_load(f->diagnosis, rows);
+	json_decref(rows);
+	assert_int_equal(open_cases(f), 1);
+	tell_module(f, 74);
+	expect_text(f, "is at 74 C");
+	tell_module(f, 0);
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(f->orders, 0);
+}
+
 /* The heartbeat of node i with errors; 0: none. */
 static void
 tell_links(struct fix *f, int i, int errors)
@@ -1008,6 +1052,7 @@ main(void)
 		DIAGNOSIS_TEST(test_drops),
 		DIAGNOSIS_TEST(test_rings_apart),
 		DIAGNOSIS_TEST(test_port),
+		DIAGNOSIS_TEST(test_module),
 		DIAGNOSIS_TEST(test_port_of_any_name),
 		DIAGNOSIS_TEST(test_a_link_that_flaps_is_an_event),
 		DIAGNOSIS_TEST(test_errors_of_gpus_and_links),
