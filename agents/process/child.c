@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agents/process/broker.h"
 #include "agents/process/stderr_tail.h"
 #include "agents/process/strvec.h"
 #include "common/log.h"
@@ -38,7 +39,6 @@
 struct child {
 	const struct child_ops *ops;
 	void *arg;
-	pid_t keeper;
 	int control, out, err, file;
 	size_t written; /* to file */
 	struct event *control_ev, *out_ev, *err_ev;
@@ -160,9 +160,8 @@ child_control_cb(evutil_socket_t fd, short what, void *arg)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		log_warnx("coalmine-keeper with pid %d ended unexpectedly; the "
-			  "program that it ran counts as ended",
-		    (int)c->keeper);
+		log_warnx("coalmine-keeper ended unexpectedly; the program "
+			  "that it ran counts as ended");
 		child_finish(c, -1);
 		return;
 	}
@@ -211,19 +210,15 @@ child_args_make(struct strvec *a, const struct child_spec *spec)
 }
 
 /* The program's environment as a file without a name, on a descriptor beyond
- * the keeper's. The keeper may be root, so its own environment has nothing but
- * the variables of ours that say to which run it belongs. */
+ * the keeper's. */
 static int
-child_env_make(const struct child_spec *spec, struct strvec *keeper_env)
+child_env_make(char *const *env)
 {
 	struct strbuf text = { 0 };
 	int fd = memfd_create("env", MFD_CLOEXEC), far = -1, rc = 0;
 
-	for (char **e = spec->env; *e != NULL; e++) {
-		strbuf_add(&text, *e, strlen(*e) + 1);
-		if (strncmp(*e, "COALMINE_", strlen("COALMINE_")) == 0)
-			strvec_add(keeper_env, "%s", *e);
-	}
+	for (; *env != NULL; env++)
+		strbuf_add(&text, *env, strlen(*env) + 1);
 	if (fd < 0 ||
 	    write(fd, text.text, text.len_bytes) != (ssize_t)text.len_bytes ||
 	    (far = fcntl(fd, F_DUPFD_CLOEXEC, FAR_FD)) < 0)
@@ -236,7 +231,7 @@ child_env_make(const struct child_spec *spec, struct strvec *keeper_env)
 /* After fork: only calls that are safe there. */
 static void
 child_keeper_exec(const struct child_spec *spec, char *const *args,
-    char *const *keeper_env, const int fds[5])
+    char *const *keeper_env, const int fds[CHILD_FDS])
 {
 	char failed[100] = "failed cannot start coalmine-keeper: ";
 	sigset_t none;
@@ -257,6 +252,52 @@ child_keeper_exec(const struct child_spec *spec, char *const *args,
 	_exit(126);
 }
 
+/* The keeper may be root, so its own environment has nothing but the variables
+ * of ours that say to which run it belongs. */
+int
+child_keeper_start(const struct child_spec *spec, const int fds[CHILD_FDS])
+{
+	struct strvec args = { 0 }, env = { 0 };
+	int all[CHILD_FDS], made = -1;
+	pid_t pid = -1;
+	int rc = 0;
+
+	memcpy(all, fds, sizeof(all));
+	if (all[CHILD_FD_ENV] < 0)
+		rc = made = all[CHILD_FD_ENV] = child_env_make(spec->env);
+	child_args_make(&args, spec);
+	for (char **e = spec->env; *e != NULL; e++)
+		if (strncmp(*e, "COALMINE_", strlen("COALMINE_")) == 0)
+			strvec_add(&env, "%s", *e);
+	if (rc >= 0) {
+		pid = fork();
+		if (pid == 0)
+			child_keeper_exec(spec, args.list, env.list, all);
+		rc = pid < 0 ? -errno : (int)pid;
+	}
+	child_close_fd(&made);
+	strvec_clear(&args);
+	strvec_clear(&env);
+	return rc;
+}
+
+/* The descriptors in fds are the keeper's. */
+static int
+child_keeper_ask(const struct child_spec *spec, int fds[CHILD_FDS])
+{
+	int rc;
+
+	if (spec->broker == 0)
+		return child_keeper_start(spec, fds);
+	if (spec->run != NULL)
+		fds[CHILD_FD_ENV] = child_env_make(spec->env);
+	if (spec->run != NULL && fds[CHILD_FD_ENV] < 0)
+		return fds[CHILD_FD_ENV];
+	rc = broker_start(spec, fds);
+	child_close_fd(&fds[CHILD_FD_ENV]);
+	return rc;
+}
+
 static struct event *
 child_watch(struct event_base *base, int fd, event_callback_fn cb, void *arg)
 {
@@ -272,43 +313,32 @@ child_start(struct event_base *base, const struct child_spec *spec,
 {
 	int sv[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	struct child *c = xcalloc(1, sizeof(*c));
-	struct strvec args = { 0 }, keeper_env = { 0 };
-	int rc = 0, env = -1, pass = -1;
+	int rc = 0, pass = -1;
 
 	c->ops = ops;
 	c->arg = arg;
 	c->control = c->out = c->err = c->file = -1;
-	child_args_make(&args, spec);
 	/* the children's ends block, as programs expect */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0 ||
 	    pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		rc = -errno;
-	if (rc == 0)
-		rc = env = child_env_make(spec, &keeper_env);
-	if (rc >= 0 && spec->pass > 0)
+	if (rc == 0 && spec->pass > 0)
 		rc = pass = fcntl(spec->pass, F_DUPFD_CLOEXEC, FAR_FD);
 	c->control = sv[0];
 	c->out = out[0];
 	c->err = err[0];
 	if (rc >= 0) {
-		const int fds[] = { out[1], err[1], sv[1], env, pass };
+		int fds[CHILD_FDS] = { out[1], err[1], sv[1], -1, pass };
 
 		fcntl(out[0], F_SETFL, O_NONBLOCK);
 		fcntl(err[0], F_SETFL, O_NONBLOCK);
 		fcntl(sv[0], F_SETFL, O_NONBLOCK);
-		c->keeper = fork();
-		if (c->keeper == 0)
-			child_keeper_exec(spec, args.list, keeper_env.list,
-			    fds);
-		rc = c->keeper < 0 ? -errno : 0;
+		rc = child_keeper_ask(spec, fds);
 	}
 	child_close_fd(&sv[1]);
 	child_close_fd(&out[1]);
 	child_close_fd(&err[1]);
-	child_close_fd(&env);
 	child_close_fd(&pass);
-	strvec_clear(&keeper_env);
-	strvec_clear(&args);
 	if (rc < 0) {
 		child_free(c);
 		return rc;

@@ -20,6 +20,12 @@ struct child;
 
 #define CHILD_PASS_FD 5
 
+/* Descriptors of a keeper: output and error output of the program, the control
+ * socket, the program's environment (CHILD_FD_ENV), and one that the program
+ * inherits. -1: no such descriptor. */
+#define CHILD_FDS    5
+#define CHILD_FD_ENV 3
+
 /* The program and its limits. */
 struct child_spec {
 	const char *keeper; /* path of coalmine-keeper */
@@ -36,6 +42,12 @@ struct child_spec {
 	 * caller keeps its own. */
 	int pass;
 	const char *cpus; /* cores that it is bound to, "0-3,8"; NULL: any */
+	/* Socket of the broker, which starts the child; 0: this process does.
+	 * The broker has its own user, limits and leaf for child number id of
+	 * run. run NULL: it starts idle.command, by its own configuration. */
+	int broker;
+	const char *run;
+	int64_t id;
 };
 
 /* Callbacks. */
@@ -53,6 +65,10 @@ struct child_ops {
  * could not be created. */
 int child_start(struct event_base *base, const struct child_spec *spec,
     const struct child_ops *ops, void *arg, struct child **ret);
+/* Start a keeper as a child of this process. fds stay the caller's; without an
+ * environment among them, the program gets spec->env. Return its pid or -errno.
+ * child_start calls it, and the broker. */
+int child_keeper_start(const struct child_spec *spec, const int fds[CHILD_FDS]);
 /* Send SIGTERM to all processes of the program, and SIGKILL after grace_ms;
  * exited is called later. */
 void child_end(struct child *c, uint64_t grace_ms);
