@@ -43,6 +43,9 @@ struct agent {
 	/* User and group of child processes; -1: those of the agent. */
 	int64_t child_uid, child_gid;
 	char *child_user; /* name of that user */
+	/* User and group of the network process; -1: agent.user is not used. */
+	int64_t uid, gid;
+	int broker; /* socket of the broker; 0: this process does its work */
 	/* Paths of the helper programs. */
 	char keeper[AGENT_PATH_MAX], pmix[AGENT_PATH_MAX];
 	char *cgroup; /* cgroup in which leaves can be created, or NULL */

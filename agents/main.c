@@ -167,7 +167,7 @@ main_child_user_find(struct agent *ag)
 	const char *user = conf_string(ag->conf, "children", "user");
 	struct passwd *pw;
 
-	ag->child_uid = ag->child_gid = -1;
+	ag->child_uid = ag->child_gid = ag->uid = ag->gid = -1;
 	if (geteuid() != 0 || user[0] == '\0') {
 		pw = getpwuid(geteuid());
 		user = pw != NULL ? pw->pw_name : "nobody";

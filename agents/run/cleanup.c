@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agents/process/broker.h"
 #include "agents/process/privileges.h"
 #include "agents/process/proc.h"
 #include "common/clk.h"
@@ -68,14 +69,12 @@ cleanup_flatten(DIR *sub, int top, unsigned *count)
 /* Removes all that is in a folder while others may still write to it. Nothing
  * is opened by a path, and no link is followed. */
 static void
-cleanup_folder_empty(const char *path)
+cleanup_folder_empty(DIR *top)
 {
-	DIR *top = cleanup_folder_open(AT_FDCWD, path), *sub;
+	DIR *sub;
 	unsigned count = 0, before;
 	struct dirent *de;
 
-	if (top == NULL)
-		return;
 	do {
 		before = count;
 		rewinddir(top);
@@ -97,37 +96,86 @@ cleanup_folder_empty(const char *path)
 			count += unlinkat(dirfd(top), name, AT_REMOVEDIR) == 0;
 		}
 	} while (count > before && count < REMOVE_MAX);
-	closedir(top);
 }
 
-/* The contents of tmp are removed as the user who could write them: root might
- * be led to remove what that user swaps in. */
+int
+cleanup_run_path(const struct agent *ag, const char *run, char *ret,
+    size_t cap_bytes)
+{
+	const char *top = conf_string(ag->conf, "agent", "run_dir");
+	uint64_t sum = 14695981039346656037u;
+
+	if (strlen(top) + strlen(run) + sizeof("//ranks.sock") <= 107)
+		return str_format(ret, cap_bytes, "%s/%s", top, run);
+	for (const char *c = run; *c != '\0'; c++)
+		sum = (sum ^ (unsigned char)*c) * 1099511628211u;
+	return str_format(ret, cap_bytes, "%s/%012llx", top,
+	    (unsigned long long)(sum >> 16));
+}
+
+/* As the user who could write the contents: root might be led to remove what
+ * that user swaps in. The network process could replace the directory. */
 void
-cleanup_run_dir(const struct agent *ag, const char *path)
+cleanup_tmp_empty(const struct agent *ag, const char *path)
+{
+	DIR *tmp = NULL;
+	int fd;
+
+	privileges_take(ag->child_uid, ag->child_gid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		tmp = cleanup_folder_open(fd, "tmp");
+		close(fd);
+	}
+	if (tmp != NULL) {
+		cleanup_folder_empty(tmp);
+		closedir(tmp);
+	}
+	privileges_back();
+}
+
+/* Folders of runs belong to the user of the network process. Without
+ * capabilities root can neither list nor change them. */
+static void
+cleanup_owner_take(const struct agent *ag)
+{
+	privileges_take(ag->broker == 0 ? ag->uid : -1, -1);
+}
+
+void
+cleanup_run_dir(const struct agent *ag, const char *run, const char *path)
 {
 	char inner[AGENT_PATH_MAX + 400];
 	struct dirent *de;
 	struct stat st;
+	int marked;
 	DIR *dir;
 
-	if (str_format(inner, sizeof(inner), "%s/%s", path, CLEANUP_MARK) < 0 ||
-	    lstat(inner, &st) < 0)
-		return;
-	snprintf(inner, sizeof(inner), "%s/tmp", path);
-	privileges_take(ag->child_uid, ag->child_gid);
-	cleanup_folder_empty(inner);
+	cleanup_owner_take(ag);
+	marked = str_format(inner, sizeof(inner), "%s/%s", path,
+		     CLEANUP_MARK) >= 0 &&
+	    lstat(inner, &st) == 0;
 	privileges_back();
-	rmdir(inner);
+	if (!marked)
+		return;
+	if (ag->broker > 0)
+		broker_ask(ag->broker, BROKER_EMPTY, run, -1);
+	else
+		cleanup_tmp_empty(ag, path);
+	cleanup_owner_take(ag);
 	dir = cleanup_folder_open(AT_FDCWD, path);
+	if (dir != NULL)
+		unlinkat(dirfd(dir), "tmp", AT_REMOVEDIR);
 	while (dir != NULL && (de = readdir(dir)) != NULL)
 		(void)!unlinkat(dirfd(dir), de->d_name, 0);
 	if (dir != NULL)
 		closedir(dir);
 	if (rmdir(path) < 0)
 		log_warn("cannot remove the directory %s", path);
+	privileges_back();
 }
 
-int
+static int
 cleanup_kill_marked(const struct agent *ag, const char *mark)
 {
 	int count = proc_kill_marked(mark, SIGKILL);
@@ -153,7 +201,9 @@ cleanup_leaf_prefix(const struct agent *ag)
 	return prefix;
 }
 
-int
+/* Kill the processes in the cgroup leaves of a run, or with run NULL of all
+ * runs, and remove the leaves. Return how many could not be removed. */
+static int
 cleanup_leaves(const struct agent *ag, const char *run)
 {
 	char path[AGENT_PATH_MAX + 300], start[120];
@@ -186,6 +236,29 @@ cleanup_leaves(const struct agent *ag, const char *run)
 }
 
 void
+cleanup_mark(const struct agent *ag, const char *run, int64_t child, char *ret,
+    size_t cap_bytes)
+{
+	snprintf(ret, cap_bytes, "COALMINE_KEPT=%s:%s:%lld",
+	    conf_string(ag->conf, "agent", "state_dir"), run, (long long)child);
+}
+
+void
+cleanup_child(const struct agent *ag, const char *run, int64_t child)
+{
+	char mark[AGENT_PATH_MAX + 100];
+
+	if (ag->broker > 0) {
+		broker_ask(ag->broker, BROKER_CLEAN, run, child);
+		return;
+	}
+	cleanup_mark(ag, run, child, mark, sizeof(mark));
+	if (child >= 0)
+		cleanup_kill_marked(ag, mark);
+	cleanup_leaves(ag, run);
+}
+
+void
 cleanup_shm(const struct agent *ag)
 {
 	/* Open MPI's: the host and the user are a part of the name */
@@ -193,7 +266,9 @@ cleanup_shm(const struct agent *ag)
 	struct dirent *de;
 	DIR *dir;
 
-	if (ag->child_uid < 0)
+	if (ag->broker > 0)
+		broker_ask(ag->broker, BROKER_SHM, "", -1);
+	if (ag->child_uid < 0 || ag->broker > 0)
 		return;
 	snprintf(start, sizeof(start), "vader_segment.%s.%lld.", ag->host,
 	    (long long)ag->child_uid);
@@ -232,13 +307,15 @@ cleanup_leftovers(struct agent *ag)
 		log_warnx("killed %d processes left by a previous agent "
 			  "process",
 		    found);
+	cleanup_owner_take(ag);
 	dir = opendir(top);
+	privileges_back();
 	while (dir != NULL && (de = readdir(dir)) != NULL)
 		if (strcmp(de->d_name, ".") != 0 &&
 		    strcmp(de->d_name, "..") != 0 &&
 		    str_format(path, sizeof(path), "%s/%s", top, de->d_name) >=
 			0)
-			cleanup_run_dir(ag, path);
+			cleanup_run_dir(ag, NULL, path);
 	if (dir != NULL)
 		closedir(dir);
 	cleanup_shm(ag);

@@ -12,16 +12,25 @@
  */
 #define CLEANUP_MARK ".coalmine-run"
 
-/* Remove a run's directory recursively, without following links. */
-void cleanup_run_dir(const struct agent *ag, const char *path);
-/* Kill all processes with mark, "NAME=value", in their environment. Return how
- * many. */
-int cleanup_kill_marked(const struct agent *ag, const char *mark);
+/* Write the path of a run's directory: run_dir/RUN, or for a name that is too
+ * long for sockets inside it, a hash of it. Return its length or
+ * -ENAMETOOLONG. */
+int cleanup_run_path(const struct agent *ag, const char *run, char *ret,
+    size_t cap_bytes);
+/* Remove a run's directory recursively, without following links. run: its id;
+ * NULL: this process is not the network process. */
+void cleanup_run_dir(const struct agent *ag, const char *run, const char *path);
+/* Remove what is in the folder tmp of a run's directory, as the children's
+ * user. */
+void cleanup_tmp_empty(const struct agent *ag, const char *path);
+/* Write the variable in the environment of everything below one child. */
+void cleanup_mark(const struct agent *ag, const char *run, int64_t child,
+    char *ret, size_t cap_bytes);
+/* Kill what a lost keeper left of a child, -1: of none, and remove the leaves
+ * of its run. */
+void cleanup_child(const struct agent *ag, const char *run, int64_t child);
 /* Kill processes left by an earlier agent, then remove its directories. */
 void cleanup_leftovers(struct agent *ag);
-/* Kill the processes in the cgroup leaves of a run, or with run NULL of all
- * runs, and remove the leaves. Return how many could not be removed. */
-int cleanup_leaves(const struct agent *ag, const char *run);
 /* Remove shared memory that killed ranks have left. Only while no run is active
  * here, and only if children have a separate user. */
 void cleanup_shm(const struct agent *ag);

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/process/child.h"
-#include "agents/process/strvec.h"
 #include "agents/sensor/gpu.h"
 #include "common/err.h"
 #include "common/str.h"
@@ -171,30 +169,38 @@ static const struct child_ops command_ops = { idle_command_started,
 	idle_command_failed, idle_command_exited };
 
 /* The administrator's own line, so a shell may have it. */
+void
+idle_command_spec(const struct agent *ag, struct child_spec *spec,
+    struct strvec *argv, struct strvec *env)
+{
+	strvec_add(argv, "sh");
+	strvec_add(argv, "-c");
+	strvec_add(argv, "%s", conf_string(ag->conf, "idle", "command"));
+	strvec_env(env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+	strvec_env(env, "LC_ALL", "C.UTF-8");
+	strvec_env(env, "COALMINE_STATE", "%s",
+	    conf_string(ag->conf, "agent", "state_dir"));
+	*spec = (struct child_spec){ .keeper = ag->keeper,
+		.path = "/bin/sh",
+		.argv = argv->list,
+		.env = env->list,
+		.uid = -1,
+		.gid = -1,
+		.deadline_ms = IDLE_LIMIT_S * 1000,
+		.broker = ag->broker };
+}
+
 static struct idle_wait *
 idle_ask_command(struct agent *ag, idle_cb *cb, void *arg)
 {
-	const char *command = conf_string(ag->conf, "idle", "command");
 	struct idle_wait *w = xcalloc(1, sizeof(*w));
 	struct strvec argv = { 0 }, env = { 0 };
-	struct child_spec spec = { .keeper = ag->keeper,
-		.path = "/bin/sh",
-		.uid = -1,
-		.gid = -1,
-		.deadline_ms = IDLE_LIMIT_S * 1000 };
+	struct child_spec spec;
 	int rc;
 
 	w->cb = cb;
 	w->arg = arg;
-	strvec_add(&argv, "sh");
-	strvec_add(&argv, "-c");
-	strvec_add(&argv, "%s", command);
-	strvec_env(&env, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-	strvec_env(&env, "LC_ALL", "C.UTF-8");
-	strvec_env(&env, "COALMINE_STATE", "%s",
-	    conf_string(ag->conf, "agent", "state_dir"));
-	spec.argv = argv.list;
-	spec.env = env.list;
+	idle_command_spec(ag, &spec, &argv, &env);
 	rc = child_start(ag->base, &spec, &command_ops, w, &w->child);
 	strvec_clear(&argv);
 	strvec_clear(&env);

@@ -12,6 +12,8 @@
 #include <jansson.h>
 
 #include "agents/agent.h"
+#include "agents/process/child.h"
+#include "agents/process/strvec.h"
 #include "schema/names_run.h"
 
 struct idle_wait;
@@ -27,6 +29,10 @@ typedef void idle_cb(enum cause cause, const char *text, void *arg);
 #define IDLE_LIMIT_S 10
 struct idle_wait *idle_check(struct agent *ag, const char *known, idle_cb *cb,
     void *arg);
+/* Set program, arguments and environment of idle.command, which the caller
+ * frees. */
+void idle_command_spec(const struct agent *ag, struct child_spec *spec,
+    struct strvec *argv, struct strvec *env);
 void idle_cancel(struct idle_wait *w); /* cb is not called; w can be NULL */
 
 /* Return 1 with the reason in text if a quick check finds the node busy, else

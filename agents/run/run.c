@@ -16,6 +16,7 @@
 
 #include "agents/process/privileges.h"
 #include "agents/run/idle.h"
+#include "agents/run/privileged.h"
 #include "agents/run/rank_watch.h"
 #include "agents/run/record_pipe.h"
 #include "agents/run/cleanup.h"
@@ -44,7 +45,6 @@ struct run_child {
 	struct run *run;
 	struct child *child;
 	int64_t id; /* 0: the launcher, else one of ranks.h */
-	char mark[AGENT_PATH_MAX + 100]; /* in the environment of it all */
 };
 
 struct run *
@@ -191,22 +191,6 @@ run_watch_jobs(struct run *run)
 	event_add(run->jobs_look, &tv);
 }
 
-/* run_dir/RUN, or for a name too long for sockets inside it, a hash of it. */
-static int
-run_dir_name(struct run *run)
-{
-	const char *top = conf_string(run->ag->conf, "agent", "run_dir");
-	uint64_t sum = 14695981039346656037u;
-
-	if (strlen(top) + strlen(run->id) + sizeof("//ranks.sock") <= 107)
-		return str_format(run->dir, sizeof(run->dir), "%s/%s", top,
-		    run->id);
-	for (const char *c = run->id; *c != '\0'; c++)
-		sum = (sum ^ (unsigned char)*c) * 1099511628211u;
-	return str_format(run->dir, sizeof(run->dir), "%s/%012llx", top,
-	    (unsigned long long)(sum >> 16));
-}
-
 /* Children may search dir but write only to dir/tmp, which belongs to their
  * group: at no time can they place a file in dir. */
 static int
@@ -216,7 +200,7 @@ run_dir_make(struct run *run)
 	char path[AGENT_PATH_MAX + 32];
 	int rc = 0, fd;
 
-	cleanup_run_dir(ag, run->dir);
+	cleanup_run_dir(ag, run->id, run->dir);
 	privileges_take(-1, ag->child_gid);
 	snprintf(path, sizeof(path), "%s/tmp", run->dir);
 	if (mkdir(run->dir, 0700) < 0 || mkdir(path, 0700) < 0)
@@ -251,7 +235,7 @@ run_free(struct run *run)
 		event_free(run->jobs_look);
 	json_decref(run->jobs);
 	json_decref(run->outbox);
-	cleanup_run_dir(run->ag, run->dir);
+	cleanup_run_dir(run->ag, run->id, run->dir);
 	TAILQ_REMOVE(&run->ag->runs, run, next);
 	free(run);
 }
@@ -272,7 +256,7 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 	TAILQ_INIT(&run->children);
 	TAILQ_INSERT_TAIL(&ag->runs, run, next);
 	run->outbox = json_array();
-	rc = run_dir_name(run);
+	rc = cleanup_run_path(ag, id, run->dir, sizeof(run->dir));
 	if (rc >= 0)
 		rc = run_dir_make(run);
 	if (rc < 0) {
@@ -306,7 +290,7 @@ run_close(struct run *run)
 	char id[sizeof(run->id)];
 
 	log_info("run %s: closed", run->id);
-	cleanup_leaves(ag, run->id); /* of keepers that were killed */
+	cleanup_child(ag, run->id, -1); /* leaves of keepers that were killed */
 	snprintf(id, sizeof(id), "%s", run->id);
 	run_free(run);
 	ag->run_ops->closed(id, ag);
@@ -401,8 +385,7 @@ run_exited_cb(struct child *c, int status, const char *tail, void *arg)
 
 	(void)c;
 	if (status < 0) { /* its keeper is gone: do its work */
-		cleanup_kill_marked(run->ag, rc->mark);
-		cleanup_leaves(run->ag, run->id);
+		cleanup_child(run->ag, run->id, rc->id);
 		status = 128 + SIGKILL;
 	}
 	if (rc->id != 0) {
@@ -448,56 +431,38 @@ run_env_base(struct run *run, const char *mark, struct strvec *env)
 
 /* Start a child of the run: 0 or -errno. */
 static int
-run_child_start(struct run *run, const struct ranks_child *what,
-    const char *mark)
+run_child_start(struct run *run, const struct ranks_child *what)
 {
 	int64_t id = what->id;
 	struct agent *ag = run->ag;
 	struct run_child *rc = xcalloc(1, sizeof(*rc));
 	char leaf[AGENT_PATH_MAX + 200], out[AGENT_PATH_MAX + 32];
 	uint64_t now = clk_ns();
-	struct child_spec spec = { .keeper = ag->keeper,
-		.path = what->path,
+	struct child_spec spec = { .path = what->path,
 		.argv = what->argv,
 		.env = what->env->list,
 		.pass = what->pass,
 		.cpus = what->cpus,
-		.uid = ag->child_uid,
-		.gid = ag->child_gid,
-		.file_max_bytes = conf_bytes(ag->conf, "children", "file_max"),
-		.processes_max = (uint64_t)conf_int(ag->conf, "children",
-		    "processes_max") };
+		.broker = ag->broker,
+		.run = run->id,
+		.id = id };
 	int err;
 
 	rc->run = run;
 	rc->id = id;
-	snprintf(rc->mark, sizeof(rc->mark), "%s", mark);
 	if (run->deadline_ns > now)
 		spec.deadline_ms = (run->deadline_ns - now) / CLK_NS_PER_MS;
 	if (id <= 1) { /* the launcher, or the first rank */
 		snprintf(out, sizeof(out), "%s/stdout", run->dir);
 		spec.output = out;
 	}
-	if (ag->cgroup != NULL) {
-		snprintf(leaf, sizeof(leaf), "%s/%s-%s-%lld", ag->cgroup,
-		    cleanup_leaf_prefix(ag), run->id, (long long)id);
-		spec.cgroup = leaf;
-	}
+	privileged_spec(ag, &spec, leaf, sizeof(leaf));
 	err = child_start(ag->base, &spec, &child_ops, rc, &rc->child);
 	if (err < 0)
 		free(rc);
 	else
 		TAILQ_INSERT_TAIL(&run->children, rc, next);
 	return err;
-}
-
-/* In the environment of everything below one child of ours. */
-static void
-run_mark_make(const struct run *run, int64_t id, char *ret, size_t cap_bytes)
-{
-	snprintf(ret, cap_bytes, "COALMINE_KEPT=%s:%s:%lld",
-	    conf_string(run->ag->conf, "agent", "state_dir"), run->id,
-	    (long long)id);
 }
 
 static void
@@ -694,7 +659,7 @@ run_launch(struct run *run, const struct launcher *launcher,
 			    strerror(EIO));
 	}
 	job.campaign = c;
-	run_mark_make(run, 0, mark, sizeof(mark));
+	cleanup_mark(ag, run->id, 0, mark, sizeof(mark));
 	run_env_base(run, mark, &env);
 	if (rc == 0)
 		rc = launcher->build(&job, path, sizeof(path), &argv, &env,
@@ -703,8 +668,7 @@ run_launch(struct run *run, const struct launcher *launcher,
 	    (rc = run_child_start(run,
 		 &(struct ranks_child){ .path = path,
 		     .argv = argv.list,
-		     .env = &env },
-		 mark)) < 0)
+		     .env = &env })) < 0)
 		err_say(&err, "%s", strerror(-rc));
 	if (rc < 0)
 		run_send_not_started(run, err.text);
@@ -721,9 +685,9 @@ run_ranks_start_cb(const struct ranks_child *c, void *arg)
 	struct run *run = arg;
 	char mark[AGENT_PATH_MAX];
 
-	run_mark_make(run, c->id, mark, sizeof(mark));
+	cleanup_mark(run->ag, run->id, c->id, mark, sizeof(mark));
 	strvec_add(c->env, "%s", mark);
-	return run_child_start(run, c, mark);
+	return run_child_start(run, c);
 }
 
 static void

@@ -35,7 +35,7 @@ touch(const char *name)
 static void
 test_swapped(void **state)
 {
-	struct agent ag = { .child_uid = 65534, .child_gid = 65534 };
+	struct agent ag = { .child_uid = 65534, .child_gid = 65534, .uid = -1 };
 
 	(void)state;
 	if (geteuid() != 0)
@@ -50,14 +50,14 @@ test_swapped(void **state)
 	/* as if the path led here through a link in a folder of another user */
 	assert_int_equal(mkdir(in_dir("tmp/root"), 0755), 0);
 	touch("tmp/root/keep");
-	cleanup_run_dir(&ag, dir);
+	cleanup_run_dir(&ag, NULL, dir);
 	assert_int_equal(access(in_dir("tmp/root/keep"), F_OK), 0);
 	assert_int_not_equal(access(in_dir("tmp/theirs"), F_OK), 0);
 	assert_int_not_equal(access(in_dir("stdout"), F_OK), 0);
 	assert_int_equal(unlink(in_dir("tmp/root/keep")), 0);
 	assert_int_equal(rmdir(in_dir("tmp/root")), 0);
 	touch(CLEANUP_MARK);
-	cleanup_run_dir(&ag, dir);
+	cleanup_run_dir(&ag, NULL, dir);
 	assert_int_not_equal(access(dir, F_OK), 0);
 }
 
