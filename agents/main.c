@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - coalmine-agent: one libevent loop on every node.
+ * main.c - coalmine-agent: one libevent loop on every node, and with agent.user
+ * a broker (broker.h).
  *
  * Start: configuration, names, leftovers of an earlier life, inventory, spool,
  * session. End: the runs, then the session, then the rest in reverse.
@@ -28,8 +29,11 @@
 #include "agents/mesh/mesh.h"
 #include "agents/orders/orders.h"
 #include "agents/spool/spool.h"
+#include "agents/process/broker.h"
 #include "agents/process/child.h"
+#include "agents/process/drop.h"
 #include "agents/process/proc.h"
+#include "agents/run/privileged.h"
 #include "agents/run/run.h"
 #include "agents/run/cleanup.h"
 #include "common/clk.h"
@@ -121,6 +125,29 @@ main_programs_check(const struct conf *c, struct err *err)
 	return rc;
 }
 
+/* Settings that do not work without root. */
+static int
+main_separation_check(const struct conf *c, struct err *err)
+{
+	const char *user = conf_string(c, "agent", "user");
+	const char *child = conf_string(c, "children", "user");
+
+	if (user[0] == '\0')
+		return 0;
+	if (conf_int(c, "agent", "ras_port") > 0)
+		return err_set(err, -EINVAL,
+		    "%s: agent.ras_port: expected 0 with agent.user: only root "
+		    "can read the processes of jobs",
+		    conf_where(c, "agent", "ras_port"));
+	if (child[0] == '\0' || strcmp(child, "root") == 0 ||
+	    strcmp(child, user) == 0 || strcmp(user, "root") == 0)
+		return err_set(err, -EINVAL,
+		    "%s: agent.user: expected a user other than root, and in "
+		    "children.user another one",
+		    conf_where(c, "agent", "user"));
+	return 0;
+}
+
 static struct conf *
 main_conf_read(const struct arguments *a)
 {
@@ -144,6 +171,8 @@ main_conf_read(const struct arguments *a)
 		    conf_where(c, "idle", "check"));
 	if (rc == 0)
 		rc = main_programs_check(c, &err);
+	if (rc == 0)
+		rc = main_separation_check(c, &err);
 	if (rc == 0)
 		rc = mpi_settings_conf_check(c, &err);
 	if (rc == 0)
@@ -192,6 +221,27 @@ main_child_user_find(struct agent *ag)
 			  "no");
 }
 
+/* Set the user of the network process: only root can choose one. */
+static void
+main_user_find(struct agent *ag)
+{
+	const char *user = conf_string(ag->conf, "agent", "user");
+	struct passwd *pw;
+
+	if (geteuid() != 0 || user[0] == '\0')
+		return;
+	pw = getpwnam(user);
+	if (pw == NULL || pw->pw_uid == 0 || ag->child_uid < 0 ||
+	    (int64_t)pw->pw_uid == ag->child_uid)
+		fatalx("%s: agent.user: %s",
+		    conf_where(ag->conf, "agent", "user"),
+		    pw == NULL ? "this user does not exist"
+			       : "expected a user other than root and "
+				 "children.user");
+	ag->uid = pw->pw_uid;
+	ag->gid = pw->pw_gid;
+}
+
 /* What this node is called and where its helpers lie. */
 static void
 main_names_find(struct agent *ag)
@@ -227,25 +277,81 @@ main_files_check(const struct agent *ag)
 	return 0;
 }
 
-/* Our folders, what an earlier life left in them, and the spool. */
+/* A folder of ours. The network process must own it. */
+static void
+main_folder_make(const struct agent *ag, const char *what, mode_t mode)
+{
+	const char *path = conf_string(ag->conf, "agent", what);
+	struct stat st;
+	int made = mkdir(path, mode) == 0;
+
+	if (!made && errno != EEXIST)
+		fatal("cannot create agent.%s %s", what, path);
+	if (ag->uid < 0)
+		return;
+	if (made && chown(path, (uid_t)ag->uid, (gid_t)ag->gid) < 0)
+		fatal("cannot change the owner of agent.%s %s", what, path);
+	if (stat(path, &st) < 0 || (int64_t)st.st_uid != ag->uid)
+		fatalx("agent.%s %s belongs to another user than agent.user "
+		       "%s; run: chown -R %s %s",
+		    what, path, conf_string(ag->conf, "agent", "user"),
+		    conf_string(ag->conf, "agent", "user"), path);
+}
+
+/* Our folders, and what an earlier life left in them. */
 static void
 main_state_open(struct agent *ag)
 {
-	const char *state = conf_string(ag->conf, "agent", "state_dir");
-	const char *run_dir = conf_string(ag->conf, "agent", "run_dir");
 	char path[AGENT_PATH_MAX];
 
-	if (mkdir(state, 0700) < 0 && errno != EEXIST)
-		fatal("cannot create the state directory %s", state);
-	if (mkdir(run_dir, 0711) < 0 && errno != EEXIST)
-		fatal("cannot create the run directory %s", run_dir);
+	main_folder_make(ag, "state_dir", 0700);
+	main_folder_make(ag, "run_dir", 0711);
 	if (proc_cgroup_home(path, sizeof(path)) >= 0)
 		ag->cgroup = xstrdup(path);
 	cleanup_leftovers(ag);
-	snprintf(path, sizeof(path), "%s/spool", state);
+}
+
+static void
+main_spool_open(struct agent *ag)
+{
+	char path[AGENT_PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/spool",
+	    conf_string(ag->conf, "agent", "state_dir"));
 	if (spool_open(path, conf_bytes(ag->conf, "agent", "spool_max"),
 		&ag->spool) < 0)
 		fatalx("cannot open the spool in %s", path);
+}
+
+/* With agent.user, become the network process. */
+static void
+main_separate(struct agent *ag)
+{
+	pid_t pid;
+	int fd;
+
+	if (ag->uid < 0)
+		return;
+	link_log_open(&ag->link_look, "");
+	fd = broker_fork(&privileged_ops, ag, &pid);
+	if (fd < 0) {
+		errno = -fd;
+		fatal("cannot start the broker");
+	}
+	ag->broker = fd;
+	drop_privileges(conf_string(ag->conf, "agent", "user"), (uid_t)ag->uid,
+	    (gid_t)ag->gid, (gid_t)ag->child_gid);
+	log_info("broker with pid %d; network process with user %s", (int)pid,
+	    conf_string(ag->conf, "agent", "user"));
+}
+
+static void
+main_broker_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	fatalx("the broker has ended");
 }
 
 static void
@@ -305,7 +411,7 @@ main_agent_run(struct agent *ag)
 {
 	static const int sigs[] = { SIGCHLD, SIGHUP, SIGTERM, SIGINT };
 	struct event *events[ARRAY_LEN(sigs)];
-	struct event *watchdog;
+	struct event *watchdog, *broker = NULL;
 	uint64_t ns = notify_watchdog_every_ns();
 	struct timeval every = clk_timeval(ns);
 	struct err err;
@@ -319,6 +425,11 @@ main_agent_run(struct agent *ag)
 	watchdog = event_new(ag->base, -1, EV_PERSIST, main_watchdog_cb, ag);
 	if (ns > 0)
 		event_add(watchdog, &every);
+	if (ag->broker > 0) {
+		broker = event_new(ag->base, ag->broker, EV_READ,
+		    main_broker_cb, NULL);
+		event_add(broker, NULL);
+	}
 	ag->session = session_new(ag->base, ag->conf, ag->name,
 	    &orders_session_ops, ag, &err);
 	if (ag->session == NULL)
@@ -331,6 +442,8 @@ main_agent_run(struct agent *ag)
 	event_free(ag->grace);
 	event_free(ag->sync);
 	event_free(watchdog);
+	if (broker != NULL)
+		event_free(broker);
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++)
 		event_free(events[i]);
 }
@@ -369,6 +482,7 @@ main(int argc, char **argv)
 	if (a.check) {
 		main_names_find(&ag);
 		main_child_user_find(&ag);
+		main_user_find(&ag);
 		rc = main_files_check(&ag);
 		if (rc == 0)
 			puts("ok");
@@ -391,12 +505,15 @@ main(int argc, char **argv)
 	ag.run_ops = &orders_run_ops;
 	main_names_find(&ag);
 	main_child_user_find(&ag);
+	main_user_find(&ag);
 	main_state_open(&ag);
 	mpi_impl_load(ag.conf);
 	ag.inventory = inventory_read("", ag.conf,
 	    &(struct child_spec){ .keeper = ag.keeper,
 		.uid = ag.child_uid,
 		.gid = ag.child_gid });
+	main_separate(&ag);
+	main_spool_open(&ag);
 	ag.base = event_base_new();
 	if (ag.base == NULL)
 		fatalx("cannot create the event loop of libevent");
@@ -413,6 +530,8 @@ main(int argc, char **argv)
 	json_decref(ag.prepares);
 	link_look_clear(&ag.link_look);
 	event_base_free(ag.base);
+	if (ag.broker > 0)
+		close(ag.broker);
 	conf_free(ag.conf);
 	free(ag.cgroup);
 	free(ag.child_user);

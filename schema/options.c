@@ -375,6 +375,11 @@ const struct conf_row options_agent[] = {
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
 	    "Name of this node; its certificate must contain it. Empty: the "
 	    "host name." },
+	{ "agent", "user", CONF_STRING, 0, 64, NULL, "", "",
+	    "User of the process that reads data of the network, if the agent "
+	    "is root: a second process, which stays root, starts probes. This "
+	    "user must own agent.state_dir, agent.run_dir and the folder of "
+	    "tls.key. Empty: one process. Read at the start only." },
 	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,
 	    "/var/lib/coalmine-agent", "",
 	    "Directory of the spool, and of data by which the agent cleans "

@@ -23,20 +23,28 @@
 #define LOG_LINES_MAX 20000
 #define LOG_BYTES     8192 /* the kernel has no longer ones */
 
+void
+link_log_open(struct link_look *l, const char *root)
+{
+	char path[300];
+
+	if (l->log_fd != 0 ||
+	    str_format(path, sizeof(path), "%s/dev/kmsg", root) < 0)
+		return;
+	l->log_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (l->log_fd >= 0)
+		(void)lseek(l->log_fd, 0, SEEK_END);
+}
+
 /* GPU messages of the kernel's log since the last look; none where the agent
  * may not read the log. */
 static void
 link_log_read(struct link_look *l, const char *root, json_t *rows)
 {
-	char path[300], text[LOG_BYTES + 1], *rest, *line;
+	char text[LOG_BYTES + 1], *rest, *line;
 	ssize_t n;
 
-	if (l->log_fd == 0 &&
-	    str_format(path, sizeof(path), "%s/dev/kmsg", root) >= 0) {
-		l->log_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (l->log_fd >= 0)
-			(void)lseek(l->log_fd, 0, SEEK_END);
-	}
+	link_log_open(l, root);
 	for (int i = 0; l->log_fd > 0 && i < LOG_LINES_MAX; i++) {
 		n = read(l->log_fd, text, LOG_BYTES);
 		if (n < 0 && errno == EPIPE)

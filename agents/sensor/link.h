@@ -26,6 +26,8 @@ struct link_look {
  * increments start at its new value. A GPU is a port too, by its PCI address;
  * gpus: of the inventory. root: "" for the machine's own. */
 json_t *link_look(struct link_look *l, const char *root, const json_t *gpus);
+/* Open the kernel's log, which link_look reads, while this process may. */
+void link_log_open(struct link_look *l, const char *root);
 /* Free what l owns. */
 void link_look_clear(struct link_look *l);
 

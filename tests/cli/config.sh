@@ -78,6 +78,7 @@ done <<E2
 agent.collector=collector|expected host:port
 agent.collector=:17700|expected host:port
 children.libexec=$work/none|$work/none/coalmine-keeper: No such file
+agent.user=daemon|agent.user: expected a user other than root, and in children
 mpi.ports=20000|-o: invalid value "20000" for mpi.ports: expected LOW-HIGH
 mpi.ports=80-90|invalid value "80-90" for mpi.ports
 mpi.ports=20100-20000|invalid value "20100-20000" for mpi.ports
@@ -85,6 +86,8 @@ mpi.ports=20000-70000|invalid value "20000-70000" for mpi.ports
 mpi.ports=20000-20100,|invalid value "20000-20100," for mpi.ports
 tls.cert=$work/none|$work/none: No such file or directory
 E2
+last=agent.user=daemon
+agent "agent.ras_port: expected 0 with agent.user" "$@" -o agent.ras_port=28028
 last=children.user=nobody-of-that-name
 [ "$(id -u)" != 0 ] || agent "user nobody-of-that-name does not exist" "$@"
 last=children.user=nobody

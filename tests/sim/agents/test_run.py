@@ -292,6 +292,7 @@ def planted(site):
     """Only the agent can create files in the folder of a run. A process that
     tries all the time fails, and a file that exists anyway stops nothing."""
     c, a = setup(site)
+    owner = os.stat(a.run_dir).st_uid
     for i in range(40):
         run = "r%d" % i
         path = os.path.join(a.run_dir, run)
@@ -316,9 +317,9 @@ def planted(site):
         os.kill(pid, signal.SIGKILL)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -9, run
         st = os.stat(path)
-        assert (st.st_uid, st.st_mode & 0o777) == (0, 0o710), st
+        assert (st.st_uid, st.st_mode & 0o777) == (owner, 0o710), st
         st = os.stat(path + "/tmp")
-        assert (st.st_uid, st.st_mode & 0o7777) == (0, 0o1770), st
+        assert (st.st_uid, st.st_mode & 0o7777) == (owner, 0o1770), st
         if i < 39:
             fake.end(c, ["head"], run)
             a.wait_clean()
@@ -530,6 +531,50 @@ def confined(site):
     a.wait_clean(5)
 
 
+def separated(site):
+    """With agent.user and no more rights than the unit leaves: the same. The
+    process that reads the network has no privileges."""
+    flag = os.path.join(site.top, "busy")
+    c, a = setup(site, confined=True, separate=True, idle__check="command",
+                 idle__command="test $(id -u) = 0 && test ! -e " + flag)
+    with open("/proc/%d/status" % a.proc.pid) as f:
+        status = dict(line.split(":\t", 1) for line in f)
+    user = str(pwd.getpwnam("daemon").pw_uid)
+    assert status["Uid"].split() == [user] * 4, status
+    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1\n", "2\n"), status
+    for kind in ("Inh", "Prm", "Eff", "Amb"):
+        assert int(status["Cap" + kind], 16) == 0, status
+    start(c, "r1", "segment talk begin rounds3 exit3")
+    assert c.wait("exited", run="r1", id=1)["status"] == 3
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+    assert len(c.records["r1"]) == 4, c.records
+    start(c, "r2", "stray begin stay")
+    c.wait("records", run="r2")
+    kill_keeper(a)  # the broker ends its processes
+    assert c.wait("exited", run="r2", id=1)["status"] == 137
+    fake.wait_for(lambda: not a.marked(), 5, a.marked)
+    fake.end(c, ["head"], "r2")
+    a.wait_clean()
+    open(flag, "w").close()
+    no = fake.prepare(c, ["head"], "r3", ok=False)[0]
+    assert no["cause"] == "busy", no
+    os.unlink(flag)
+    start(c, "r4", "begin stay")
+    c.wait("records", run="r4")
+    with open("/proc/%d/task/%d/children" % (a.proc.pid, a.proc.pid)) as f:
+        broker = int(f.read())
+    os.kill(broker, signal.SIGKILL)
+    assert a.proc.wait(20 * fake.LATE) != 0
+    fake.wait_for(lambda: not a.marked(), 8, a.marked)
+    assert "the broker has ended" in open(a.log).read()
+    since = len(c.messages)
+    a.start()
+    c.wait("hello", since=since)
+    a.wait_clean()
+    assert a.kill(signal.SIGTERM) == 0
+
+
 def agent_stops(site):
     c, a = setup(site)
     start(c, "r1", "begin stray stay")
@@ -676,6 +721,6 @@ if __name__ == "__main__":
               collectors_user, root, foreign_code, litter,
               planted, programs, tables, bad_records, output, strays,
               follows, agent_killed, all_killed,
-              keeper_killed, confined, agent_stops, deadline, collector_away,
-              said_while_away, dropped, batch,
+              keeper_killed, confined, separated, agent_stops, deadline,
+              collector_away, said_while_away, dropped, batch,
               disk_full, memory)
