@@ -69,7 +69,7 @@ const struct http_route http_routes[] = {
 	{ "shares", HTTP_GET, "/api/v1/shares", HTTP_MAY_READ,
 	    .list = api_shares, .is_live = 1 },
 	{ "objectives", HTTP_GET, "/api/v1/objectives", HTTP_MAY_READ,
-	    .list = api_objectives, .is_live = 1 },
+	    .list = api_objectives },
 	{ "diags", HTTP_GET, "/api/v1/diags", HTTP_MAY_READ,
 	    .handle = http_get_diags },
 	{ "impacts", HTTP_GET, "/api/v1/impacts", HTTP_MAY_READ,

@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agent import Agent  # noqa: E402
 from certificates import issue_until  # noqa: E402
 from collector import BUILD, Collector, UnixConnection, poll  # noqa: E402
+from runs import agents, close, to_running  # noqa: E402
 
 FDS = 80
 
@@ -106,18 +107,42 @@ def coalctl(c, *args):
     return r.returncode, r.stdout
 
 
+def bandwidth(run):
+    """The record of a test in which three nodes have the same bandwidth."""
+    return {"run": run, "seq": 3, "probe": "canary", "test": "bw",
+            "phase": "wild", "partners": "match", "unit": "B/s", "n": 2,
+            "mean": 1e10, "min": 1e10, "p50": 1e10, "p90": 1e10, "p99": 1e10,
+            "p999": 1e10, "max": 1e10, "hist": [[531, 2]], "pairs": [],
+            "stopped_by": "time", "rounds": 8, "seed": 7,
+            "interval": {"of": "p99", "level": 0.95, "lo": 1e10, "hi": 1e10},
+            "nodes": [{"node": f"node{i}", "n": 2, "q75": 1e10, "partners": 2,
+                       "slow_partners": 0} for i in (1, 2, 3)]}
+
+
 def test_objectives():
-    """The error budget is computed from the stored rows at each start, and its
-    alert is an event."""
+    """A record of bandwidth starts the hours of an objective. The error budget
+    is computed from the stored rows at each start, and its alert is an
+    event."""
     with Collector() as c:
         c.options["objective.rows"] = "links node 95% 99.5% 1d"
+        c.issue("node[1-3]", "agent")
+        c.campaign("quick")
         c.start()
+        a = agents(c)
+        run = to_running(c, a)
+        assert c.get("objectives")[0]["good_hours"] == 0
+        a[0].records(run, bandwidth(run))
+        poll("hours", 60, lambda: c.get("objectives")[0]["good_hours"] > 0)
+        close(a)
         code, text = coalctl(c, "objective", "list")
         assert code == 1 and "undetermined: 0.0 of 0.8 hours" in text, text
         c.stop()
         now_ns = time.time_ns()
         slow = [{"kind": "node", "subject": "n1", "share": 0.5}]
         with sqlite3.connect(c.dir + "/state/coalmine.db") as db:
+            rows = db.execute("SELECT body FROM share").fetchall()
+            assert len(rows) == 1 and "node[1-3]" in rows[0][0], rows
+            db.execute("DELETE FROM share")
             for hours, rows in ((20, []), (2, slow)):
                 at_ns = now_ns - hours * 3600 * 10 ** 9
                 db.execute("INSERT INTO share VALUES (?, ?)", (

@@ -18,6 +18,7 @@ from agent import Agent, phase  # noqa: E402
 from collector import (  # noqa: E402
     BUILD, Collector, UnixConnection, free_port, poll, watched)
 from enrol import Node, is_up  # noqa: E402
+from limits import bandwidth  # noqa: E402
 from on_postgresql import Cluster, needed  # noqa: E402
 from postgresql import Proxy, Stream, collector, refused  # noqa: E402
 from runs import agents, close, to_running  # noqa: E402
@@ -192,6 +193,32 @@ def check_views(a, b, run):
         assert a.request("GET", path)[0] == 200, path
         status, o = b.request("GET", path)
         assert status == 503 and f":{a.port}" in str(o), (path, status, o)
+
+
+def test_objectives(pg):
+    """A standby has the error budgets of the active collector, and keeps them
+    when it becomes active."""
+    a, b = sharing(pg)
+    for c in (a, b):
+        c.options["objective.rows"] = "links node 95% 99.5% 1d"
+    with a, b:
+        a.start()
+        wait(b)
+        watch(a, b)
+        agents_ = agents(a)
+        run = to_running(a, agents_)
+        agents_[0].records(run, bandwidth(run))
+
+        def hours(c):
+            return c.get("objectives")[0]["good_hours"]
+
+        poll("hours of the active one", 60, lambda: hours(a) > 0)
+        poll("hours of the standby", 60, lambda: hours(b) > 0)
+        before = hours(b)
+        a.kill()
+        close(agents_)
+        takes_over(b)
+        poll("they are kept", 30, lambda: hours(b) >= before)
 
 
 def test_standby(pg):
@@ -686,8 +713,8 @@ def main():
         if sys.argv[1:2] == ["times"]:
             times(pg, int(sys.argv[2]))
             return
-        for test in (test_wrong, test_clusters, test_standby, test_reactions,
-                     test_stopped, test_cut, test_server, test_promoted):
+        for test in (test_wrong, test_clusters, test_objectives, test_standby,
+                     test_reactions, test_stopped, test_cut, test_server, test_promoted):
             if not sys.argv[1:] or test.__name__ in sys.argv[1:]:
                 watch()
                 test(pg)
