@@ -41,6 +41,8 @@
 /* Repeat KILL at this interval, for processes forked in between. */
 #define KILL_EVERY_MS 50
 #define FILES_MAX     4096
+/* Of the program's environment: the kernel has no larger ones. */
+#define ENV_BYTES_MAX (8 * 1024 * 1024)
 
 enum { EXIT_USAGE = 2, EXIT_BROKEN = 3 };
 
@@ -347,6 +349,8 @@ keeper_env_read(struct keeper *k, int fd)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
+	if (st.st_size < 0 || st.st_size > ENV_BYTES_MAX)
+		return -E2BIG;
 	len = (size_t)st.st_size;
 	text = xcalloc(1, len + 1);
 	if (pread(fd, text, len, 0) != (ssize_t)len)

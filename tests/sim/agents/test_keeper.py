@@ -219,6 +219,9 @@ def environment(site):
     k.control.send(b"end 0\n")
     k.proc.wait(5 * fake.LATE)
     assert gone(child)
+    os.truncate(env, 9 << 20)  # no memory for one that no program can have
+    k = Keeper("/bin/true", options=["--env=%d" % env], pass_fds=[env])
+    assert k.proc.wait(5 * fake.LATE) == 2
 
 
 def child_session(site):
