@@ -6,7 +6,7 @@
 #ifndef DAEMON_DIAGNOSIS_CONFIRM_RUN_H
 #define DAEMON_DIAGNOSIS_CONFIRM_RUN_H
 
-#include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/stats/confirm.h"
 
 struct diagnosis;
 struct incident;

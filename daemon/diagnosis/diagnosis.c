@@ -25,7 +25,7 @@
 #include "daemon/diagnosis/faults.h"
 #include "daemon/diagnosis/follow_up.h"
 #include "daemon/diagnosis/incident_show.h"
-#include "daemon/diagnosis/judge/host_trouble.h"
+#include "daemon/diagnosis/stats/host_trouble.h"
 #include "daemon/diagnosis/recent.h"
 #include "daemon/diagnosis/rounds.h"
 #include "daemon/diagnosis/shares.h"

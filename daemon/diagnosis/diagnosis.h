@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/diagnosis/judge/judge.h"
+#include "daemon/diagnosis/stats/judge.h"
 #include "schema/names_run.h"
 #include "schema/names_verdict.h"
 

@@ -7,7 +7,7 @@
 
 #include "daemon/diagnosis/incident.h"
 
-#include "daemon/diagnosis/judge/link_errors.h"
+#include "daemon/diagnosis/stats/link_errors.h"
 
 /* Append a sentence with the errors of a port in all readings since the first
  * error. */

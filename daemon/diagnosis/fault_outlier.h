@@ -7,7 +7,7 @@
 #define DAEMON_DIAGNOSIS_FAULT_OUTLIER_H
 
 #include "daemon/diagnosis/incident.h"
-#include "daemon/diagnosis/judge/host_trouble.h"
+#include "daemon/diagnosis/stats/host_trouble.h"
 
 /* The data of an outlier. */
 struct fault_outlier_data {

@@ -19,7 +19,7 @@
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "daemon/diagnosis/faults.h"
 #include "daemon/diagnosis/incident_show.h"
-#include "daemon/diagnosis/judge/holes.h"
+#include "daemon/diagnosis/stats/holes.h"
 #include "daemon/diagnosis/spines.h"
 #include "daemon/store/store.h"
 

@@ -10,7 +10,7 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/diagnosis/fault.h"
 #include "daemon/diagnosis/fault_text.h"
-#include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/stats/confirm.h"
 #include "daemon/diagnosis/series.h"
 
 /* What a follow-up run is to find. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "daemon/cluster/roster.h"
-#include "daemon/diagnosis/judge/link_errors.h"
+#include "daemon/diagnosis/stats/link_errors.h"
 #include "schema/names_probe.h"
 
 struct diagnosis;

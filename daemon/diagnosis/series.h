@@ -9,9 +9,9 @@
 #include <jansson.h>
 
 #include "daemon/cluster/roster.h"
-#include "daemon/diagnosis/judge/drift.h"
-#include "daemon/diagnosis/judge/judge.h"
-#include "daemon/diagnosis/judge/usual.h"
+#include "daemon/diagnosis/stats/drift.h"
+#include "daemon/diagnosis/stats/judge.h"
+#include "daemon/diagnosis/stats/usual.h"
 #include "schema/names_probe.h"
 #include "schema/names_verdict.h"
 

@@ -31,9 +31,9 @@ daemon/jobs/ledger/   cluster,evidence,store            jansson
 daemon/jobs/          cluster,evidence,jobs/ledger,process,slurm,store jansson,event2,openssl
 daemon/run/           cluster,slurm,store               jansson,event2
 daemon/schedule/      run,store                         jansson
-daemon/diagnosis/judge/ -                               -
+daemon/diagnosis/stats/ -                               -
 daemon/evidence/      cluster                           jansson
-daemon/diagnosis/     diagnosis/judge,cluster,evidence,store jansson
+daemon/diagnosis/     diagnosis/stats,cluster,evidence,store jansson
 daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,process,slurm,store       jansson,event2
 daemon/objective/objective\.c -                            -

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "daemon/diagnosis/judge/judge.h"
+#include "daemon/diagnosis/stats/judge.h"
 #include "schema/options.h"
 
 static inline const struct judge_options *

@@ -22,7 +22,7 @@
 #include "daemon/cluster/roster.h"
 #include "tests/evidence.h"
 #include "daemon/diagnosis/diagnosis.h"
-#include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/stats/confirm.h"
 #include "daemon/store/store.h"
 #include "probes/sampling/pair_medians.h"
 #include "schema/mesh.h"

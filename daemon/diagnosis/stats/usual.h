@@ -10,8 +10,8 @@
  * nodes. A wander computed from the scatter of one round would assume
  * independent rounds, but a node that is off by chance stays so for an hour.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_USUAL_H
-#define DAEMON_DIAGNOSIS_JUDGE_USUAL_H
+#ifndef DAEMON_DIAGNOSIS_STATS_USUAL_H
+#define DAEMON_DIAGNOSIS_STATS_USUAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * loss.c - cumulative sums of lost echoes, of nodes and of leaves; finds nodes
  * that lose only because of a partner.
  */
-#include "daemon/diagnosis/judge/loss.h"
+#include "daemon/diagnosis/stats/loss.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "common/robust.h"
 #include "common/xalloc.h"
-#include "daemon/diagnosis/judge/score.h"
+#include "daemon/diagnosis/stats/score.h"
 
 /* Prior: all nodes lose LOSS_P1 / 10. */
 #define PRIOR_SENT 2e4

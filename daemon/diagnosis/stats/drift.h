@@ -15,8 +15,8 @@
  * A pinned baseline is as exact as the rounds it was made of: a shift within 5
  * sigma of its error is not counted.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_DRIFT_H
-#define DAEMON_DIAGNOSIS_JUDGE_DRIFT_H
+#ifndef DAEMON_DIAGNOSIS_STATS_DRIFT_H
+#define DAEMON_DIAGNOSIS_STATS_DRIFT_H
 
 #include <stdint.h>
 

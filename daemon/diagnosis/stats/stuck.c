@@ -3,7 +3,7 @@
  * stuck.c - find the node that explains most stuck pairs, and the node of a
  * pair that is skipped in the next run.
  */
-#include "daemon/diagnosis/judge/stuck.h"
+#include "daemon/diagnosis/stats/stuck.h"
 
 static int
 stuck_has(const struct stuck_pair *p, uint32_t node)

@@ -3,7 +3,7 @@
  * test_stuck.c - a node that is stuck with many, a pair that is stuck, and
  * which nodes are excluded until when.
  */
-#include "daemon/diagnosis/judge/stuck.c"
+#include "daemon/diagnosis/stats/stuck.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

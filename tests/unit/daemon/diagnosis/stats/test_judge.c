@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "daemon/diagnosis/judge/confirm.c"
+#include "daemon/diagnosis/stats/confirm.c"
 #undef PAIRS_MAX
-#include "daemon/diagnosis/judge/drift.c"
-#include "daemon/diagnosis/judge/judge.c"
-#include "daemon/diagnosis/judge/usual.c"
-#include "daemon/diagnosis/judge/score.c"
+#include "daemon/diagnosis/stats/drift.c"
+#include "daemon/diagnosis/stats/judge.c"
+#include "daemon/diagnosis/stats/usual.c"
+#include "daemon/diagnosis/stats/score.c"
 #include "tests/sim/verdict/defaults.h"
 
 static void

@@ -4,7 +4,7 @@
  * leaves whose nodes are slow together, and the distance of each node from its
  * peers.
  */
-#include "daemon/diagnosis/judge/score.h"
+#include "daemon/diagnosis/stats/score.h"
 
 #include <math.h>
 #include <stdlib.h>

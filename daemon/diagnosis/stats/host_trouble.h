@@ -7,8 +7,8 @@
  * the typical host of the same round: a cluster in which all hosts are busy is
  * normal.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_HOST_TROUBLE_H
-#define DAEMON_DIAGNOSIS_JUDGE_HOST_TROUBLE_H
+#ifndef DAEMON_DIAGNOSIS_STATS_HOST_TROUBLE_H
+#define DAEMON_DIAGNOSIS_STATS_HOST_TROUBLE_H
 
 #include <stddef.h>
 

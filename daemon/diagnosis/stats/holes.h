@@ -20,8 +20,8 @@
  * paths remain when the worst third of the leaves is removed, and if paths
  * inside leaves work.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_HOLES_H
-#define DAEMON_DIAGNOSIS_JUDGE_HOLES_H
+#ifndef DAEMON_DIAGNOSIS_STATS_HOLES_H
+#define DAEMON_DIAGNOSIS_STATS_HOLES_H
 
 #include <stddef.h>
 #include <stdint.h>

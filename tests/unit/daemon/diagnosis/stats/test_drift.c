@@ -13,7 +13,7 @@
 #include "common/rng.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "daemon/diagnosis/judge/drift.c"
+#include "daemon/diagnosis/stats/drift.c"
 
 #define SIGMA 0.03
 

@@ -3,7 +3,7 @@
  * judge.c - from rounds to outliers: find the rounds that are votes against a
  * node or leaf, and whether these are significant among all nodes of the round.
  */
-#include "daemon/diagnosis/judge/judge.h"
+#include "daemon/diagnosis/stats/judge.h"
 
 #include <assert.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #include "common/robust.h"
 #include "common/xalloc.h"
-#include "daemon/diagnosis/judge/usual.h"
+#include "daemon/diagnosis/stats/usual.h"
 
 /* A vote requires little, since a missing vote delays the verdict: one lucky
  * pair must not hide a node that is 20 % slow. The mean of the votes

@@ -13,8 +13,8 @@
  * are compared with each other: a slow uplink does not make all nodes of the
  * leaf slow.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_SCORE_H
-#define DAEMON_DIAGNOSIS_JUDGE_SCORE_H
+#ifndef DAEMON_DIAGNOSIS_STATS_SCORE_H
+#define DAEMON_DIAGNOSIS_STATS_SCORE_H
 
 #include <stddef.h>
 #include <stdint.h>

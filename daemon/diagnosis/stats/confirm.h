@@ -17,14 +17,14 @@
  * A slow node is slow with every partner. A slow uplink slows all nodes of the
  * leaf, but only to other leaves. A slow leaf is also slow inside.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_CONFIRM_H
-#define DAEMON_DIAGNOSIS_JUDGE_CONFIRM_H
+#ifndef DAEMON_DIAGNOSIS_STATS_CONFIRM_H
+#define DAEMON_DIAGNOSIS_STATS_CONFIRM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/rng.h"
-#include "daemon/diagnosis/judge/judge.h"
+#include "daemon/diagnosis/stats/judge.h"
 
 #define CONFIRM_NODES 6
 /* For an incast: as many senders as in an incast of many nodes. */

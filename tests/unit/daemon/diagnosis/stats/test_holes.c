@@ -5,7 +5,7 @@
  * nodes on 3 leaves where all nodes probe all others. Then spines, above 6
  * leaves in two pods.
  */
-#include "daemon/diagnosis/judge/holes.c"
+#include "daemon/diagnosis/stats/holes.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

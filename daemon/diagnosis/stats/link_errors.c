@@ -3,7 +3,7 @@
  * link_errors.c - cumulative sums of looks that found errors. Only ports with
  * errors have a row.
  */
-#include "daemon/diagnosis/judge/link_errors.h"
+#include "daemon/diagnosis/stats/link_errors.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -22,14 +22,14 @@
  * JUDGE_UNKNOWN. An outlier that a confirmation run wrongly confirms is a false
  * alarm: tests/bench measures the rates of both.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
-#define DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
+#ifndef DAEMON_DIAGNOSIS_STATS_JUDGE_H
+#define DAEMON_DIAGNOSIS_STATS_JUDGE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/conf.h"
-#include "daemon/diagnosis/judge/score.h"
+#include "daemon/diagnosis/stats/score.h"
 
 #define JUDGE_WINDOW_MAX 16
 /* The fdr of the options is for this number of rounds, since the last rounds of

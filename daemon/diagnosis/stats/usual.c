@@ -2,12 +2,12 @@
 /*
  * usual.c - offsets of nodes by ridge regression, and the measured wander.
  */
-#include "daemon/diagnosis/judge/usual.h"
+#include "daemon/diagnosis/stats/usual.h"
 
 #include <math.h>
 
 #include "common/robust.h"
-#include "daemon/diagnosis/judge/score.h"
+#include "daemon/diagnosis/stats/score.h"
 
 #define MAD_TO_SIGMA 1.482602218505602
 /* The number of pooled rounds contains about this many values, and is at least

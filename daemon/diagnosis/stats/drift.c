@@ -3,7 +3,7 @@
  * drift.c - compare one value with its own past: cumulative sums of its
  * deviates, with a limit that chance exceeds once in a given number of rounds.
  */
-#include "daemon/diagnosis/judge/drift.h"
+#include "daemon/diagnosis/stats/drift.h"
 
 #include <math.h>
 #include <string.h>

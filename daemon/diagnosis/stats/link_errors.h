@@ -15,8 +15,8 @@
  * hours in two days. A counter that stays 0 on a working machine (is_fact of
  * schema/names_link.h) raises its port at once.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_LINK_ERRORS_H
-#define DAEMON_DIAGNOSIS_JUDGE_LINK_ERRORS_H
+#ifndef DAEMON_DIAGNOSIS_STATS_LINK_ERRORS_H
+#define DAEMON_DIAGNOSIS_STATS_LINK_ERRORS_H
 
 #include <stddef.h>
 #include <stdint.h>

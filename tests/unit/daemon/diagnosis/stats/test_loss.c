@@ -13,7 +13,7 @@
 
 #include "common/rng.h"
 #include "common/str.h"
-#include "daemon/diagnosis/judge/loss.c"
+#include "daemon/diagnosis/stats/loss.c"
 
 #define NODES   256
 #define IN_LEAF 32

@@ -3,14 +3,14 @@
  * confirm.c - decide from a confirmation run, or from the mesh for losses,
  * whether the node, its leaf, its uplink, or none of them is slow.
  */
-#include "daemon/diagnosis/judge/confirm.h"
+#include "daemon/diagnosis/stats/confirm.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/robust.h"
-#include "daemon/diagnosis/judge/score.h"
+#include "daemon/diagnosis/stats/score.h"
 
 #define PAIRS_MAX CONFIRM_PAIRS_MAX
 #define MATES     2

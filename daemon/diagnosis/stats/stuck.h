@@ -8,8 +8,8 @@
  * that the other is measured without it, and then the reverse. If both work
  * with other nodes, the path is the cause.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_STUCK_H
-#define DAEMON_DIAGNOSIS_JUDGE_STUCK_H
+#ifndef DAEMON_DIAGNOSIS_STATS_STUCK_H
+#define DAEMON_DIAGNOSIS_STATS_STUCK_H
 
 #include <stddef.h>
 #include <stdint.h>

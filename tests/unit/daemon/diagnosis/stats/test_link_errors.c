@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/rng.h"
-#include "daemon/diagnosis/judge/link_errors.c"
+#include "daemon/diagnosis/stats/link_errors.c"
 
 #define NODES 1000
 #define DAY   288 /* looks */

@@ -4,14 +4,14 @@
  * that is on these paths and on few others; also a stage of spines that loses
  * small ones.
  */
-#include "daemon/diagnosis/judge/holes.h"
+#include "daemon/diagnosis/stats/holes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/xalloc.h"
-#include "daemon/diagnosis/judge/score.h"
+#include "daemon/diagnosis/stats/score.h"
 
 enum sense { UNTOLD, WELL, HOLE };
 

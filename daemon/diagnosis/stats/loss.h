@@ -30,8 +30,8 @@
  * leaves this is impossible. A leaf with many nodes that are busy with jobs is
  * skipped, since jobs fill its uplinks.
  */
-#ifndef DAEMON_DIAGNOSIS_JUDGE_LOSS_H
-#define DAEMON_DIAGNOSIS_JUDGE_LOSS_H
+#ifndef DAEMON_DIAGNOSIS_STATS_LOSS_H
+#define DAEMON_DIAGNOSIS_STATS_LOSS_H
 
 #include <stddef.h>
 #include <stdint.h>

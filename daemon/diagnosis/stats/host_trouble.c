@@ -3,7 +3,7 @@
  * host_trouble.c - find the signs of a host that are far above the typical
  * host, and so explain slow rounds without a network fault.
  */
-#include "daemon/diagnosis/judge/host_trouble.h"
+#include "daemon/diagnosis/stats/host_trouble.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * Hosts with contention, and values that are normal for the cluster.
  */
-#include "daemon/diagnosis/judge/host_trouble.c"
+#include "daemon/diagnosis/stats/host_trouble.c"
 
 #include <math.h>
 #include <stdarg.h>
