@@ -110,6 +110,9 @@ FIELDS(counters) = {
 	{ "nics", 'a', 0,
 	    "for each network device: nic (its name) and counters (an "
 	    "object of numbers)" },
+	{ "unanswered", 'a', 1,
+	    "in the answer to a sample with connects: TCP connections of "
+	    "ranks that wait for their first answer, each with addr and port" },
 	LAST
 };
 FIELDS(spool_lost) = {
@@ -252,7 +255,10 @@ FIELDS(end) = {
 };
 FIELDS(sample) = {
 	RUN,
-	{ "border", 'i', 0, "number of the phase border" },
+	{ "border", 'i', 0, "number of the phase border; -1 with connects" },
+	{ "connects", 'b', 1,
+	    "true: connections without an answer are reported, and no "
+	    "counters" },
 	LAST
 };
 FIELDS(standing) = {

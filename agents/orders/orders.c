@@ -19,6 +19,7 @@
 #include "agents/run/cleanup.h"
 #include "agents/run/idle.h"
 #include "agents/run/run.h"
+#include "agents/sensor/connects.h"
 #include "agents/sensor/nics.h"
 #include "agents/spool/spool.h"
 #include "common/clk.h"
@@ -333,12 +334,17 @@ orders_do_end(struct agent *ag, const json_t *msg)
 static int
 orders_do_sample(struct agent *ag, const json_t *msg)
 {
-	json_t *nics = nics_read("");
+	int connects = member_bool(msg, "connects");
+	uint32_t uid = ag->child_uid < 0 ? geteuid() : (uint32_t)ag->child_uid;
+	json_t *reply = json_pack("{s:s, s:I, s:I, s:o}", "run",
+	    member_text(msg, "run"), "border", member_int(msg, "border"),
+	    "at_unix_ns", (json_int_t)clk_unix_ns(), "nics",
+	    connects ? json_array() : nics_read(""));
 
-	session_send(ag->session, WIRE_COUNTERS,
-	    json_pack("{s:s, s:I, s:I, s:o}", "run", member_text(msg, "run"),
-		"border", member_int(msg, "border"), "at_unix_ns",
-		(json_int_t)clk_unix_ns(), "nics", nics));
+	if (connects)
+		json_object_set_new(reply, "unanswered",
+		    connects_unanswered("", uid));
+	session_send(ag->session, WIRE_COUNTERS, reply);
 	return 0;
 }
 

@@ -349,6 +349,17 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
+/* Nodes report the connections of their ranks that got no answer. The replies
+ * arrive before the run is decided. */
+static void
+launch_ask_connects(struct run *r)
+{
+	for (size_t i = 0; i < r->node_count; i++)
+		(void)run_send(r, r->nodes[i].node, WIRE_SAMPLE,
+		    json_pack("{s:s, s:i, s:b}", "run", r->id, "border", -1,
+			"connects", 1));
+}
+
 /* Launched but without a record yet: the batch system may know why. */
 static void
 launch_first_tick(struct run *r, uint64_t now_ns)
@@ -362,6 +373,8 @@ launch_first_tick(struct run *r, uint64_t now_ns)
 		run_state_set(r, RUN_STARTING, CAUSE_NONE, waits);
 	if (now_ns - r->start_ns < r->start_limit_ns)
 		return;
+	if (r->decide_ns == 0)
+		launch_ask_connects(r);
 	clk_span_format(r->start_limit_ns, span, sizeof(span));
 	if (r->wireup != NULL) {
 		wireup_text(r, text, sizeof(text));

@@ -165,6 +165,37 @@ networks_session_nic(const struct node *n)
 	return "";
 }
 
+static int
+networks_has(const struct node *n, const char *addr)
+{
+	json_t *nic, *v;
+	size_t k, j;
+
+	if (n->addr != NULL && strcmp(n->addr, addr) == 0)
+		return 1;
+	member_foreach (n->inventory, "nics", k, nic)
+		member_foreach (nic, "addrs", j, v)
+			if (json_is_string(v) &&
+			    strcmp(json_string_value(v), addr) == 0)
+				return 1;
+	return 0;
+}
+
+const struct node *
+networks_node(const struct run *r, const char *addr)
+{
+	const struct node *found = NULL;
+
+	for (size_t i = 0; i < r->node_count; i++) {
+		if (!networks_has(r->nodes[i].node, addr))
+			continue;
+		if (found != NULL)
+			return NULL; /* of a bridge on every host */
+		found = r->nodes[i].node;
+	}
+	return found;
+}
+
 /* Remove networks from shared that own lacks; the first call copies own. */
 static void
 networks_keep(json_t **shared, const json_t *own)

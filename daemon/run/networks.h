@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+struct node;
 struct run;
 struct run_node;
 
@@ -21,5 +22,7 @@ char *networks_nics_same(const struct run *r);
 /* Return 1 with a text if several networks qualify and no option selects one.
  */
 int networks_undecided(const struct run *r, char *ret, size_t cap_bytes);
+/* Return the only node of the run with this address, or NULL. */
+const struct node *networks_node(const struct run *r, const char *addr);
 
 #endif

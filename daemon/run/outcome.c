@@ -5,6 +5,7 @@
  */
 #include "daemon/run/outcome.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/networks.h"
 #include "daemon/run/run_state.h"
 #include "daemon/run/symptom.h"
 
@@ -22,7 +23,8 @@
 #include "common/xalloc.h"
 #include "schema/names_probe.h"
 
-#define BEHIND_MAX 4 /* number of nodes to list */
+#define BEHIND_MAX     4 /* number of nodes to list */
+#define UNANSWERED_MAX 2 /* number of connections to list */
 /* The start of srun's message; a reason follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
@@ -244,6 +246,48 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
+int
+outcome_unanswered(struct run *r, struct node *n, const json_t *msg)
+{
+	json_t *row;
+	size_t i;
+
+	if (run_is_final(r) ||
+	    (r->step != STEP_LAUNCH && r->step != STEP_FIRST))
+		return 0;
+	member_foreach (msg, "unanswered", i, row) {
+		const char *addr = member_text(row, "addr");
+		const struct node *to = networks_node(r, addr);
+		int64_t port = member_int(row, "port");
+
+		if (to == NULL || to == n || port < 1 || port > 65535 ||
+		    r->unanswered_count++ >= UNANSWERED_MAX)
+			continue;
+		strbuf_addf(&r->unanswered,
+		    "%s%.64s cannot connect to %.64s (%.45s), TCP port %d",
+		    r->unanswered.len_bytes == 0 ? "" : "; ", n->name, to->name,
+		    addr, (int)port);
+	}
+	return 0;
+}
+
+/* Finish the run with the observed connections in place of general advice. */
+static void
+outcome_finish_unanswered(struct run *r, const struct symptom *s)
+{
+	char text[SYMPTOM_TEXT_MAX], span[24], more[40] = "";
+
+	clk_span_format(r->start_limit_ns, span, sizeof(span));
+	if (r->unanswered_count > UNANSWERED_MAX)
+		snprintf(more, sizeof(more), "; %zu more",
+		    r->unanswered_count - UNANSWERED_MAX);
+	utf8_format(text, sizeof(text),
+	    "no record within %s; %s%s: no answer. Allow the ports of "
+	    "mpi.ports (any port without it) in this direction",
+	    span, r->unanswered.text, more);
+	run_finish(r, s->state, s->cause, text);
+}
+
 /* The status is 128 and a signal. A launcher that reports the death of a rank
  * does so seconds later and in words. A launcher that was killed prints
  * nothing, and its ranks die at the same moment, though their signs may arrive
@@ -363,6 +407,10 @@ outcome_decide(struct run *r)
 	}
 	if (outcome_finish_device(r, s))
 		return;
+	if (s->state == RUN_NONSTART && r->unanswered_count > 0) {
+		outcome_finish_unanswered(r, s);
+		return;
+	}
 	run_finish(r, s->state, s->cause, s->text);
 }
 

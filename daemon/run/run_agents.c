@@ -62,7 +62,9 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 	case WIRE_RANK_LOST:
 		return outcome_rank_lost(r, n, msg);
 	case WIRE_COUNTERS:
-		return intake_counters(r, n, msg);
+		return json_object_get(msg, "unanswered") != NULL
+		    ? outcome_unanswered(r, n, msg)
+		    : intake_counters(r, n, msg);
 	case WIRE_SPOOL_LOST:
 		return 0;
 	default:

@@ -194,6 +194,10 @@ struct run {
 				*/
 	size_t sign_count;
 	uint64_t decide_ns; /* when to decide by the signs; 0: no signs */
+	/* Connections between its nodes that got no answer, if it did not
+	 * start. */
+	struct strbuf unanswered;
+	size_t unanswered_count;
 	char *stderr_tail;
 	struct stuck_rank *stuck; /* reports of stuck ranks; may be NULL */
 	size_t stuck_count;

@@ -50,6 +50,7 @@ run_shrink(struct run *r)
 	xstrset(&r->phase, NULL);
 	xstrset(&r->test, NULL);
 	xstrset(&r->stderr_tail, NULL);
+	strbuf_clear(&r->unanswered);
 	free(r->signs);
 	r->signs = NULL;
 	free(r->stuck);

@@ -3,7 +3,8 @@
 #
 # Campaigns without mpi.net, on typical hosts: with bridges of Docker and
 # libvirt, which have the same address on all hosts, one of them with carrier,
-# and with a second network on only half of the hosts.
+# and with a second network on only half of the hosts; and with a firewall in
+# front of a host, which the run names.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 bridges=$(seq 12) second="1 2 3 4 5 6"
@@ -70,4 +71,23 @@ poll 20 run_is 'starting|running|finished|failed'
 in_host collector grep -q "share 2 networks: 10.78.0.0/16, 10.99.0.0/16; mpi.net" \
 	$cluster/collector/log || fail "two networks: not named"
 ctl run cancel "$run" >/dev/null
+poll 20 run_ended || fail "not cancelled: $(describe)"
+# A firewall on node11 drops new connections of other nodes.
+if ! command -v nft >/dev/null; then
+	say "not tried: a firewall, no nft"
+else
+	in_host node11 nft -f - <<-END
+	table ip firewall {
+		chain in {
+			type filter hook input priority 0;
+			iifname eth0 tcp flags & (syn | ack) == syn drop
+		}
+	}
+	END
+	order short --wait -o campaign.mpi=openmpi -o campaign.start_limit=20s \
+		-o campaign.nodes="node[9-12]" -o campaign.nodes_min=4
+	[[ $(run_get .text) =~ " cannot connect to node11 (10.78.3.3), TCP port " ]] ||
+		fail "a firewall: $(describe)"
+	say "$(describe)"
+fi
 say passed

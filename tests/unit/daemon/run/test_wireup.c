@@ -208,6 +208,64 @@ test_waits(void **state)
 	fix_teardown();
 }
 
+static void
+unanswered(const char *node, const char *run, const char *addr, int port)
+{
+	fix_says(node, WIRE_COUNTERS,
+	    json_pack("{s:s, s:i, s:i, s:[], s:[{s:s, s:i}]}", "run", run,
+		"border", -1, "at_unix_ns", 1, "nics", "unanswered", "addr",
+		addr, "port", port));
+}
+
+/* A firewall: the nodes report the connections of their ranks without an
+ * answer. Addresses of no node or of several ones are not named. */
+static void
+test_unanswered(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(4);
+	for (int i = 1; i <= 3; i++) {
+		char name[16], addr[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(addr, sizeof(addr), "10.1.0.%d", i);
+		json_object_set_new(fix_node(name)->inventory, "nics",
+		    json_pack("[{s:s, s:[s, s]}]", "name", "eth0", "addrs",
+			addr, "172.17.0.1"));
+	}
+	fix_launched(run, FIX_CAMPAIGN "nodes = n[1-3]\n");
+	for (int i = 1; i <= 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_says(name, WIRE_LAUNCHED,
+		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
+		gives(name, run, 1, "");
+	}
+	while (fix_sent(NULL, WIRE_SAMPLE) == 0)
+		fix_pass(0.25, NULL);
+	assert_int_equal(fix_sent(NULL, WIRE_SAMPLE), 3);
+	assert_true(
+	    json_is_true(json_object_get(fix_last(WIRE_SAMPLE), "connects")));
+	unanswered("n2", run, "10.9.9.9", 20001);
+	unanswered("n2", run, "172.17.0.1", 20001);
+	unanswered("n2", run, "10.1.0.2", 20001);
+	unanswered("n2", run, "10.1.0.3", 0);
+	unanswered("n2", run, "10.1.0.3", 20011);
+	unanswered("n1", run, "10.1.0.3", 20012);
+	unanswered("n1", run, "10.1.0.2", 20013);
+	unanswered("n4", run, "10.1.0.2", 20014); /* not of the run */
+	fix_pass(3, NULL);
+	assert_int_equal(fix_sent(NULL, WIRE_SAMPLE), 3);
+	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
+	    "no record within 10s; n2 cannot connect to n3 (10.1.0.3), TCP "
+	    "port 20011; n1 cannot connect to n3 (10.1.0.3), TCP port 20012; "
+	    "1 more: no answer. Allow");
+	fix_teardown();
+}
+
 /* The first that died is named with its last words; others follow it. */
 static void
 test_first_failure(void **state)
@@ -374,6 +432,7 @@ main(void)
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_modex),
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_unanswered),
 		cmocka_unit_test(test_first_failure),
 		cmocka_unit_test(test_networks),
 	};
