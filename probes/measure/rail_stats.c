@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/robust.h"
 #include "common/xalloc.h"
@@ -81,6 +82,10 @@ rail_stats_rate_lanes(struct rail_stats *p)
 		if (isfinite(lane->per_s))
 			sorted[n++] = lane->per_s;
 	}
+	/* Ranks that share a NIC slow each other, so their rates say nothing
+	 * about a rail. */
+	if (!rail_stats_separate(p->rails_count))
+		n = 0;
 	/* The upper quartile; NAN where no lane carried anything. */
 	robust_sort(sorted, n);
 	sound = n > 0 ? sorted[n - 1 - (n - 1) / 4] : NAN;
@@ -88,7 +93,7 @@ rail_stats_rate_lanes(struct rail_stats *p)
 	for (int i = 0; i < ranks; i++) {
 		struct place *lane = &p->lanes[i], *rail;
 
-		if (!isfinite(lane->per_s))
+		if (!isfinite(lane->per_s) || !isfinite(sound))
 			continue;
 		lane->ratio = lane->per_s / sound;
 		rail = &p->rails[p->rail[i]];
@@ -188,6 +193,25 @@ rail_stats_nic(int rail)
 	const char *list = getenv("COALMINE_NICS");
 
 	return list != NULL && nic_choose(list, rail, name) == 0 ? name : NULL;
+}
+
+int
+rail_stats_separate(int rails)
+{
+	char name[NIC_NAME_BYTES], other[NIC_NAME_BYTES];
+	const char *list = getenv("COALMINE_NICS");
+
+	if (rails < 2)
+		return 1;
+	for (int i = 0; i < rails; i++) {
+		if (list == NULL || nic_choose(list, i, name) < 0)
+			return 0;
+		for (int k = 0; k < i; k++)
+			if (nic_choose(list, k, other) == 0 &&
+			    strcmp(name, other) == 0)
+				return 0;
+	}
+	return 1;
 }
 
 static void

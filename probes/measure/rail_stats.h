@@ -10,8 +10,9 @@
  * takes as long as the longest of its transfers. Its bandwidth is the bytes
  * sent, or received if these are more, divided by that time. Its ratio is
  * relative to the upper quartile of all rails of all nodes, which is normal as
- * long as fewer than three quarters of them are slow. The ratio also differs
- * from 1 if ranks share a NIC, or carry more than others.
+ * long as fewer than three quarters of them are slow. Without a separate NIC
+ * for each rank of a node the ratio is unknown. It also differs from 1 if ranks
+ * carry more than others.
  */
 #ifndef PROBES_MEASURE_RAIL_STATS_H
 #define PROBES_MEASURE_RAIL_STATS_H
@@ -77,6 +78,9 @@ double rail_stats_capacity_per_s(const struct machine *m, const char *root);
 void rail_stats_put_capacity(const struct rail_stats *p, double seconds,
     json_t *record);
 
+/* Return 1 if COALMINE_NICS gives each of `rails` ranks of a node a separate
+ * NIC, or if a node has one rank; 0 if ranks may share a NIC. */
+int rail_stats_separate(int rails);
 /* Return the configured NIC of a rail, or NULL. */
 const char *rail_stats_nic(int rail);
 

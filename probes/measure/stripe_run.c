@@ -21,6 +21,7 @@
 #include "probes/measure/rail_stats.h"
 #include "probes/pattern/builders.h"
 #include "probes/sampling/timing.h"
+#include "schema/names_verdict.h"
 #include "schema/record.h"
 
 #define TRANSLATE 1 /* the step between the nodes */
@@ -77,10 +78,19 @@ stripe_run_put_rails(json_t *o, const struct measurement *c,
 		    record_number(
 			json_number_value(json_object_get(rail, "bandwidth")) /
 			direct_per_s));
-	json_object_set_new(o, "verdict",
-	    json_string(rail_stats_weak(&p, RAIL_STATS_WEAK, ret_weak) > 0
-		    ? "warn"
-		    : "ok"));
+	if (!rail_stats_separate(p.rails_count)) {
+		json_object_set_new(o, "verdict",
+		    json_string(names_verdicts[VERDICT_UNKNOWN]));
+		strbuf_addf(ret_weak,
+		    "rails not compared: COALMINE_NICS (mpi.nics) does not "
+		    "give each rank of a node a separate NIC");
+	} else {
+		json_object_set_new(o, "verdict",
+		    json_string(rail_stats_weak(&p, RAIL_STATS_WEAK,
+				    ret_weak) > 0
+			    ? names_verdicts[VERDICT_WARN]
+			    : names_verdicts[VERDICT_OK]));
+	}
 	if (ret_weak->text != NULL)
 		json_object_set_new(o, "text", json_string(ret_weak->text));
 	rail_stats_clear(&p);

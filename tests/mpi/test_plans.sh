@@ -396,6 +396,15 @@ case_campaign() {
 		fail "concurrent"
 	[ "$(count '.probe=="canary"')" = 0 ] || fail "canaries unasked"
 	[ "$(count '.bytes==102400 and .of=="whole"')" -ge 1 ] || fail "sizes"
+	# Ranks of a node share their NIC: no rail is accused.
+	COALMINE_FAKE_NODES=3 engine 8 run stripe g=4 bytes=100K \
+		"${quick[@]}" --json "$work/records" || fail "shared NICs"
+	[ "$(count '.probe=="speedup" and .baseline=="direct" and
+		.verdict=="unknown" and (.text|test("rails not compared")) and
+		(.rails|length)>1 and
+		([.rails[]|.ratio,.nodes[]]|unique)==[null]')" = 1 ] ||
+		fail "rails: $(jq -c 'select(.probe=="speedup")' \
+			"$work/records")"
 	engine 8 measure self bytes=4 iterations=100 --json "$work/records" ||
 		fail "latency"
 	[ "$(count '.probe=="self" and .n==100 and .max<1')" = 1 ] ||
