@@ -30,6 +30,7 @@
 #include "schema/names_verdict.h"
 
 #define FOLDER    "/etc/coalmine"
+#define CONF      "coalmined.conf"
 #define UNITS     "/etc/systemd/system"
 #define CONF_MAX  (1024 * 1024)
 #define START_S   20 /* until a collector that was started answers */
@@ -64,6 +65,21 @@ init_is_file(const char *dir, const char *name)
 
 	free(path);
 	return is;
+}
+
+/* Return the folder of coalmined.conf: where the units look, or, if it is not
+ * there, that of this program's installation, PREFIX/etc/coalmine. The caller
+ * frees. */
+static char *
+init_folder(void)
+{
+	char *beside = init_is_file(FOLDER, CONF) ? NULL
+						  : ctl_beside("etc/coalmine");
+
+	if (beside != NULL && init_is_file(beside, CONF))
+		return beside;
+	free(beside);
+	return xstrdup(FOLDER);
 }
 
 /* ---- what this machine is called ---- */
@@ -271,6 +287,13 @@ init_has_no_ipv4(const struct site *s)
 	return 1;
 }
 
+/* The default is FOLDER's. */
+static int
+init_has_campaigns(const struct site *s)
+{
+	return init_is_file(s->dir, "campaigns");
+}
+
 /* Write missing options; existing values stay. Values that the parser would
  * reject are not written. */
 static int
@@ -278,15 +301,17 @@ init_configure(struct site *s)
 {
 	static const struct {
 		const char *section, *key;
-		const char *file; /* of the authority; else value, if needed */
+		const char *file; /* below dir; else value, if needed */
 		const char *value;
 		int (*needed)(const struct site *s);
-	} rows[] = { { "enroll", "ca", "enroll.pem", NULL, NULL },
-		{ "enroll", "key", "enroll.key", NULL, NULL },
-		{ "tls", "ca", "ca.pem", NULL, NULL },
-		{ "tls", "cert", "collector.pem", NULL, NULL },
-		{ "tls", "key", "collector.key", NULL, NULL },
-		{ "tls", "crl", "crl.pem", NULL, NULL },
+	} rows[] = { { "enroll", "ca", "pki/enroll.pem", NULL, NULL },
+		{ "enroll", "key", "pki/enroll.key", NULL, NULL },
+		{ "tls", "ca", "pki/ca.pem", NULL, NULL },
+		{ "tls", "cert", "pki/collector.pem", NULL, NULL },
+		{ "tls", "key", "pki/collector.key", NULL, NULL },
+		{ "tls", "crl", "pki/crl.pem", NULL, NULL },
+		{ "collector", "campaign_dir", "campaigns", NULL,
+		    init_has_campaigns },
 		{ "collector", "listen", NULL, "[::]:17700", init_has_no_ipv4 },
 		{ "slurm", "idle", NULL, "yes", init_has_slurm } };
 	struct conf *after = NULL;
@@ -305,7 +330,7 @@ init_configure(struct site *s)
 		if (conf_given(s->conf, section, key) ||
 		    (rows[i].needed != NULL && !rows[i].needed(s)))
 			continue;
-		value = rows[i].file != NULL ? init_below(s->pki, rows[i].file)
+		value = rows[i].file != NULL ? init_below(s->dir, rows[i].file)
 					     : xstrdup(rows[i].value);
 		if (strcmp(conf_string(s->conf, section, key), value) != 0) {
 			more = init_text_with(text, section, key, value);
@@ -440,7 +465,7 @@ init_print_line(struct site *s)
 static int
 init(struct ctl *c)
 {
-	const char *named = c->args_count > 0 ? c->args[0] : FOLDER;
+	char *named = c->args_count > 0 ? xstrdup(c->args[0]) : init_folder();
 	struct site s = { .ctl = c, .dir = realpath(named, NULL) };
 	int is_unit = s.dir != NULL && strcmp(s.dir, FOLDER) == 0 &&
 	    access("/run/systemd/system", F_OK) == 0;
@@ -448,9 +473,12 @@ init(struct ctl *c)
 	int rc = EXIT_CODE_OK;
 
 	if (s.dir == NULL)
-		return ctl_fail("%s: %s", named, strerror(errno));
+		rc = ctl_fail("%s: %s", named, strerror(errno));
+	free(named);
+	if (s.dir == NULL)
+		return rc;
 	s.pki = init_below(s.dir, "pki");
-	s.conf_path = init_below(s.dir, "coalmined.conf");
+	s.conf_path = init_below(s.dir, CONF);
 	if (conf_load(options_daemon, s.conf_path, &s.conf, &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	if (rc == EXIT_CODE_OK) {
@@ -488,7 +516,9 @@ const struct verb verbs_init[] = {
 	    "that enrols nodes.",
 	    "The verb creates the site's authority, certificates and "
 	    "configuration, and starts the collector. DIR is the directory of "
-	    "coalmined.conf, /etc/coalmine by default. Existing files are not "
+	    "coalmined.conf; by default it is /etc/coalmine, or "
+	    "PREFIX/etc/coalmine if coalctl is installed in PREFIX/bin and "
+	    "/etc/coalmine/coalmined.conf is missing. Existing files are not "
 	    "changed, so the verb can be repeated. Nodes connect to the first "
 	    "--san; without it to the host name, if that resolves to this "
 	    "host, otherwise to its first address. If the host has no IPv4 "

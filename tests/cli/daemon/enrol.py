@@ -596,6 +596,26 @@ def test_init_slurm():
                 wanted == "\nidle = yes"), got
 
 
+def test_init_prefix():
+    """Without DIR and /etc/coalmine, the folder of the installation is used:
+    its campaigns, too."""
+    with tempfile.TemporaryDirectory() as prefix:
+        site = prefix + "/etc/coalmine"
+        os.makedirs(site + "/campaigns")
+        os.mkdir(prefix + "/bin")
+        shutil.copy(BUILD + "/ctl/coalctl", prefix + "/bin")
+        open(site + "/coalmined.conf", "w").close()
+        got = subprocess.run(
+            [prefix + "/bin/coalctl", "--url", "unix:/nonexistent", "init"],
+            stdout=subprocess.PIPE, check=False, text=True)
+        assert got.returncode == 0, got
+        assert f"Start coalmined --config {site}/" in got.stdout, got
+        with open(site + "/coalmined.conf") as f:
+            text = f.read()
+        assert f"campaign_dir = {site}/campaigns" in text, text
+        assert f"ca = {site}/pki/ca.pem" in text, text
+
+
 def test_init_refuses():
     for make, word in ((lambda d: None, "coalmined.conf: No such file"),
                        (lambda d: open(d + "/coalmined.conf", "w").write(
@@ -651,6 +671,7 @@ def main():
         test_init(shipped.replace("#" + listen, "listen = 127.0.0.1:PORT"))
         test_init("[enroll]\nlife=10d\n[collector]\nlisten=127.0.0.1:PORT")
         test_init_slurm()
+        test_init_prefix()
         test_init_refuses()
     finally:
         for n in Node.all:
