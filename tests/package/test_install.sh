@@ -60,6 +60,8 @@ check_installed() {
 		    [ "$(inside systemctl is-active $unit)" = inactive ] ||
 		    fail "$unit is enabled or active"
 	done
+	ok "campaigns are in the package of the engine" sh -c \
+		"dpkg -L coalmine-probe | grep -q /campaigns/gpcnet-quick.conf"
 	ok "machines are found" coalmine-probe predict group n=2 g=4 \
 	    --machine dgx-a100
 }
