@@ -24,6 +24,8 @@ struct fault {
 
 static const struct fault no_fault = { 0, NULL };
 
+#define TLS_HANDSHAKE 0x16 /* the first byte of a TLS connection */
+
 /* RFC 9110 tchar: the characters of a method or a header's name. */
 static int
 http_parse_is_token(char c)
@@ -310,11 +312,16 @@ http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
 {
 	const char *end = memmem(bytes, len_bytes, "\r\n\r\n", 4);
 	size_t head_bytes = end != NULL ? (size_t)(end - bytes) + 4 : 0;
+	/* A client of TLS would wait for an answer until its timeout. */
+	int is_tls = len_bytes > 0 && bytes[0] == TLS_HANDSHAKE;
 	struct fault fault;
 
-	if (end == NULL && len_bytes < HTTP_HEAD_MAX)
+	if (end == NULL && len_bytes < HTTP_HEAD_MAX && !is_tls)
 		return 0;
-	if (end == NULL || head_bytes >= HTTP_HEAD_MAX) {
+	if (is_tls) {
+		fault = (struct fault){ 400,
+			"this port serves http without TLS" };
+	} else if (end == NULL || head_bytes >= HTTP_HEAD_MAX) {
 		fault = (struct fault){ 431,
 			"the request header is too large" };
 	} else if (memchr(bytes, '\0', head_bytes) != NULL) {

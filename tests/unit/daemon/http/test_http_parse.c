@@ -150,6 +150,7 @@ test_refusals(void **state)
 		int status;
 	} rows[] = {
 		{ "\r\n\r\n", 400 },
+		{ "\x16\x03\x01\x02", 400 }, /* TLS: at once */
 		{ "GET / HTTP/1.1 \r\n\r\n", 505 },
 		{ "GET  / HTTP/1.1\r\n\r\n", 505 },
 		{ "G(T / HTTP/1.1\r\n\r\n", 400 },
