@@ -113,6 +113,16 @@ options_check_has_every(const struct conf *c)
 	return conf_span_ns(c, "schedule", "every") > 0;
 }
 
+/* "every = 5" is meant as minutes more often than as seconds. */
+static int
+options_check_every_without_unit(const struct conf *c)
+{
+	const char *raw = conf_string(c, "schedule", "every");
+
+	return options_check_has_every(c) &&
+	    raw[strspn(raw, "0123456789.")] == '\0';
+}
+
 static int
 options_check_has_text(const struct conf *c, const char *section,
     const char *key)
@@ -390,6 +400,8 @@ static const struct rule rules[] = {
 	    "expected a list of times of day such as 02:00,14:30" },
 	{ "schedule", "window", NULL, options_check_times_bad,
 	    "expected a list of spans such as 22:00-06:00" },
+	{ "schedule", "every", options_check_every_without_unit, NULL,
+	    "has no unit: expected for example 5m or 1h30m" },
 	{ "schedule", "at", options_check_every_and_at, NULL,
 	    "cannot be combined with schedule.every: expected one of them" },
 	{ "schedule", "window", options_check_window_alone, NULL,

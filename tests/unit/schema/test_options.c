@@ -197,6 +197,8 @@ test_rules(void **state)
 		    "f:3: schedule.window = 22:00: expected" },
 		{ "[schedule]\nevery = 1h\nwindow = 22:00-06:0\n",
 		    "f:3: schedule.window = 22:00-06:0: expected" },
+		{ "[schedule]\nevery = 5\n",
+		    "f:2: schedule.every = 5: has no unit" },
 		{ "[schedule]\nevery = 1h\nat = 02:00\n",
 		    "f:3: schedule.at = 02:00: cannot be combined" },
 		{ "[schedule]\nwindow = 22:00-06:00\n",
