@@ -34,6 +34,10 @@ collector_db_backup(struct ctl *c)
 		json_decref(answer);
 	} else if (rc == -EHOSTUNREACH) {
 		rc = ctl_fail_client(c);
+	} else if (rc == -ENOENT) {
+		rc = ctl_fail("%s: the directory does not exist on the "
+			      "collector's host",
+		    path);
 	} else {
 		rc = ctl_fail("%s: %s", path, client_why(c->client));
 	}

@@ -188,6 +188,9 @@ def test_restored(c):
         return
     a = agents(c)
     finish(c, a, to_running(c, a))
+    said = db("backup", "/nosuch/x")
+    assert said.returncode == 3, said
+    assert "the directory does not exist on the coll" in said.stderr, said
     said = db("backup", copy)
     assert said.returncode == 0, said
     run = to_running(c, a)
