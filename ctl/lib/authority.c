@@ -27,6 +27,7 @@
 
 #define EARLY_S  300 /* clocks are not quite equal */
 #define ENROLLER "enroll"
+#define REVOKED  ".revoked"
 
 static char *
 authority_path_of(const char *dir, const char *name, const char *end)
@@ -494,7 +495,7 @@ authority_set_aside(const char *dir, const char *name, struct err *err)
 
 	for (size_t i = 0; i < ARRAY_LEN(ends) && rc == 0; i++) {
 		char *path = authority_path_of(dir, name, ends[i]);
-		char *to = xasprintf("%s.revoked", path);
+		char *to = xasprintf("%s" REVOKED, path);
 
 		/* A key may lie on its node only. */
 		if (rename(path, to) < 0 && errno != ENOENT)
@@ -591,6 +592,21 @@ authority_revoke(const char *dir, const char *name, const char *enrolled,
 	return rc;
 }
 
+int
+authority_has_name(const char *dir, const char *cert, const char *name,
+    struct err *err)
+{
+	X509 *x = authority_cert_read(dir, cert, err);
+	int has;
+
+	if (x == NULL)
+		return -ENOENT;
+	has = X509_check_host(x, name, 0, 0, NULL) == 1 ||
+	    X509_check_ip_asc(x, name, 0) == 1;
+	X509_free(x);
+	return has;
+}
+
 static json_t *
 authority_cert_json(const char *name, X509 *cert)
 {
@@ -615,14 +631,69 @@ authority_cert_json(const char *name, X509 *cert)
 	return o;
 }
 
-/* For scandir: NAME.pem of certificates. */
+/* Return the length of NAME if the file is NAME.pem of a certificate, or
+ * NAME.pem.revoked; else 0. */
+static size_t
+authority_name_bytes(const char *file)
+{
+	static const char *const ends[] = { ".pem", ".pem" REVOKED };
+	size_t n = strlen(file);
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (n > strlen(ends[i]) && strcmp(file, "crl.pem") != 0 &&
+		    strcmp(file + n - strlen(ends[i]), ends[i]) == 0)
+			return n - strlen(ends[i]);
+	return 0;
+}
+
+/* For scandir. */
 static int
 authority_pem_filter_cb(const struct dirent *e)
 {
-	size_t n = strlen(e->d_name);
+	return authority_name_bytes(e->d_name) > 0;
+}
 
-	return n > 4 && strcmp(e->d_name, "crl.pem") != 0 &&
-	    strcmp(e->d_name + n - 4, ".pem") == 0;
+/* Return when the certificate was revoked, by the lists in DIR/crl.pem; 0 if
+ * they do not have it. */
+static int64_t
+authority_revoked_unix_s(const char *dir, X509 *cert)
+{
+	char *path = authority_path_of(dir, "crl", "pem");
+	FILE *from = fopen(path, "re");
+	X509_REVOKED *entry;
+	int64_t at_s = 0;
+	X509_CRL *crl;
+
+	free(path);
+	if (from == NULL)
+		return 0;
+	while ((crl = PEM_read_X509_CRL(from, NULL, NULL, NULL)) != NULL) {
+		if (X509_CRL_get0_by_cert(crl, &entry, cert) == 1)
+			at_s = EARLY_S +
+			    pki_unix_s(X509_REVOKED_get0_revocationDate(entry));
+		X509_CRL_free(crl);
+	}
+	ERR_clear_error();
+	fclose(from);
+	return at_s;
+}
+
+static json_t *
+authority_row(const char *dir, const char *file, struct err *err)
+{
+	size_t n = authority_name_bytes(file);
+	char *name = xstrndup(file, n), *path = xasprintf("%s/%s", dir, file);
+	X509 *cert = pki_cert_load(path, err);
+	json_t *row = cert == NULL ? NULL : authority_cert_json(name, cert);
+
+	if (row != NULL && strcmp(file + n, ".pem") != 0)
+		json_object_set_new(row, "revoked_unix_ns",
+		    json_integer(
+			authority_revoked_unix_s(dir, cert) * 1000000000));
+	X509_free(cert);
+	free(path);
+	free(name);
+	return row;
 }
 
 /* The authority first, then in human order. */
@@ -649,15 +720,10 @@ authority_list(const char *dir, json_t **ret, struct err *err)
 		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
 	list = json_array();
 	for (int i = 0; i < count; i++) {
-		char *name = xstrndup(entries[i]->d_name,
-		    strlen(entries[i]->d_name) - 4);
-		X509 *cert = authority_cert_read(dir, name, err);
+		json_t *row = authority_row(dir, entries[i]->d_name, err);
 
-		if (cert != NULL)
-			json_array_append_new(list,
-			    authority_cert_json(name, cert));
-		X509_free(cert);
-		free(name);
+		if (row != NULL)
+			json_array_append_new(list, row);
 		free(entries[i]);
 	}
 	free(entries);

@@ -37,8 +37,13 @@ int authority_renew(const char *dir, const char *name, int days, int rekey,
  * such file. */
 int authority_revoke(const char *dir, const char *name, const char *enrolled,
     struct err *err);
+/* Return 1 if a peer that connects to this host name or address accepts the
+ * certificate DIR/CERT.pem for it, 0 if not. */
+int authority_has_name(const char *dir, const char *cert, const char *name,
+    struct err *err);
 /* List the certificates, the authority first: [{name role serial
- * not_before_unix_ns not_after_unix_ns sans[]}], which the caller decrefs. */
+ * not_before_unix_ns not_after_unix_ns sans[]}], which the caller decrefs.
+ * Revoked ones have revoked_unix_ns; 0: the time is unknown. */
 int authority_list(const char *dir, json_t **ret, struct err *err);
 
 #endif

@@ -195,6 +195,8 @@ pki_state_of(const json_t *cert, char *scratch)
 	double days = pki_days_left(cert);
 
 	(void)scratch;
+	if (json_object_get(cert, "revoked_unix_ns") != NULL)
+		return "revoked";
 	return days < 0 ? "expired" : days < SOON_DAYS ? "soon" : "ok";
 }
 
@@ -205,6 +207,7 @@ static const struct print_column columns[] = {
 	{ "state", NULL, NULL, PRINT_OF, pki_state_of },
 	{ "serial", "serial", "?", PRINT_TEXT, NULL },
 	{ "names", "sans", "-", PRINT_TEXTS, NULL },
+	{ "revoked (UTC)", "revoked_unix_ns", NULL, PRINT_TIME, NULL },
 	{ 0 },
 };
 
@@ -223,6 +226,8 @@ pki_verb_list(struct ctl *c)
 	json_array_foreach (list, i, cert) {
 		double days = pki_days_left(cert);
 
+		if (json_object_get(cert, "revoked_unix_ns") != NULL)
+			continue;
 		if (days < 0)
 			rc = EXIT_CODE_BAD;
 		else if (days < SOON_DAYS && rc == EXIT_CODE_OK)
@@ -282,6 +287,7 @@ const struct verb verbs_pki[] = {
 	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
 	    "List the certificates of a directory and their expiry.",
+	    "Revoked certificates are listed with the time of the revocation. "
 	    "The exit code is 1 if a certificate expires within 30 days, and "
 	    "2 if a certificate has expired.",
 	    pki_verb_list },

@@ -98,6 +98,14 @@ revoked() { openssl verify -crl_check -CAfile "$work/list.pem" "$1" 2>&1 |
 	grep -q "certificate revoked"; }
 check "it is not revoked" revoked "$work/was.pem"
 check "two at once" revoked "$pki/node2.pem.revoked"
+"$coalctl" pki list "$pki" >"$work/list"
+awk '/revoked$|revoked / { print $1, $5, $NF ~ /^[0-9:]+$/ }' "$work/list" \
+    >"$work/short"
+"$coalctl" pki list "$pki" --json >"$work/list"
+check "a revocation in the past or the future" jq -e --argjson now \
+    "$(date +%s)" 'all(.[] | .revoked_unix_ns // empty;
+	$now - . / 1e9 | . > -2 and . < 250)' "$work/list" >/dev/null
+expect pki-list-revoked 0 cat "$work/short"
 check "others are revoked" openssl verify -crl_check \
     -CAfile "$work/list.pem" "$pki/alice.pem" >/dev/null
 check "two lists" [ "$(openssl crl -in "$pki/crl.pem" -noout -text |
