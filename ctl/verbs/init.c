@@ -157,6 +157,31 @@ init_names_find(struct site *s)
 
 /* ---- certificates ---- */
 
+/* An existing certificate of the collector must have the names that the user
+ * gave: agents reject it for another one. */
+static int
+init_check_names(const struct site *s)
+{
+	const struct opt_values *given = &s->ctl->opts.of[OPT_SAN];
+	struct err err;
+
+	for (size_t i = 0; i < given->count; i++) {
+		int rc = authority_has_name(s->pki, "collector",
+		    given->values[i], &err);
+
+		if (rc < 0)
+			return ctl_fail("%s", err.text);
+		if (rc == 0)
+			return ctl_fail("--san %s: the existing certificate "
+					"%s/collector.pem does not have this "
+					"name; delete collector.pem and "
+					"collector.key there, and repeat the "
+					"command, to issue a new one",
+			    given->values[i], s->pki);
+	}
+	return EXIT_CODE_OK;
+}
+
 static int
 init_make_certificates(struct site *s)
 {
@@ -184,6 +209,8 @@ init_make_certificates(struct site *s)
 			printf("%s %s", i == 0 ? "" : ",", s->names[i]);
 		printf("\n");
 		s->changed = 1;
+	} else if (init_check_names(s) != EXIT_CODE_OK) {
+		return EXIT_CODE_UNKNOWN;
 	}
 	if (!init_is_file(s->pki, "enroll.pem")) {
 		if (authority_enroller(s->pki, CA_DAYS, &err) < 0)

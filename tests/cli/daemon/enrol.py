@@ -554,6 +554,9 @@ def test_init(text):
         n = Node(c, "i1", words[0])
         poll("i1 enrols", 20, lambda: is_up(c, "i1"))
         n.kill()
+        other = init("--san", "elsewhere.example")
+        assert other.returncode == 3, other
+        assert "--san elsewhere.example: the existing cert" in other.stderr
         assert everything(site) == before
         # an existing authority is used, an existing setting is kept
         os.remove(site + "/pki/collector.pem")
