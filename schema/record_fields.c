@@ -533,6 +533,7 @@ static const struct record_field speedup_fields[] = {
 	{ "baseline_impl", 's', NULL, 1 },
 	{ "bound", 'N', record_fields_is_positive, 1 },
 	{ "bound_ratio", 'N', record_fields_is_positive, 1 },
+	{ "bound_exceeded", 'N', record_fields_is_positive, 1 },
 	{ "ranks", 'i', NULL, 1 },
 	{ "bytes", 'i', NULL, 1 },
 	{ "edges", 'i', NULL, 1 },

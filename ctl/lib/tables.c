@@ -126,17 +126,10 @@ static const struct print_column neighbor_columns[] = {
 
 /* The forms of one all-reduce differ in their options: the plan is the first
  * column, before those of every collective. */
-/* A bound that is exceeded is not a bound at this size. */
-static int
-tables_is_bound_valid(const json_t *r)
-{
-	return !(member_number(r, "bound_ratio") > 1);
-}
-
 static const char *
 tables_bound_of(const json_t *r, char *scratch)
 {
-	if (!tables_is_bound_valid(r))
+	if (json_object_get(r, "bound_exceeded") != NULL)
 		return "exceeded";
 	print_quantity(member_number(r, "bound"), "B/s", scratch);
 	return scratch;
@@ -147,7 +140,7 @@ tables_bound_share_of(const json_t *r, char *scratch)
 {
 	double ratio = member_number(r, "bound_ratio");
 
-	if (!isfinite(ratio) || !tables_is_bound_valid(r))
+	if (!isfinite(ratio))
 		return "-";
 	snprintf(scratch, PRINT_BYTES, "%.0f %%", ratio * 100);
 	return scratch;

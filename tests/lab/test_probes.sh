@@ -108,7 +108,8 @@ check_collectives()
 		([.[] | select(.probe == "tuning" and .why == "measured")] |
 			length) == 8 and
 		([.[] | select(.probe == "speedup" and .value > 0 and
-			.bound_ratio > 0)] | length) == 8 and
+			(.bound_ratio > 0 or .bound_exceeded > 0))] |
+			length) == 8 and
 		any(.[]; .probe == "machine") and any(.[]; .probe == "pairs")'
 }
 
