@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.c - nodes, shuffled by the seed, dealt to canaries and congestors, and
- * the rings of canaries.
+ * roles.c - nodes dealt to canaries and congestors, and the rings of canaries.
  */
 #include "probes/job/roles.h"
 
@@ -76,29 +75,59 @@ roles_part(const struct roles_ask *ask, int rest, int kind)
 	return part;
 }
 
+/* Return the role that is furthest below its share of the first at + 1 nodes:
+ * an index into counts, of which used are assigned. */
+static int
+roles_behind(const struct roles_ask *ask, const int *counts, const int *used,
+    int at)
+{
+	long most = 0;
+	int best = -1;
+
+	for (int i = 0; i <= ask->kinds; i++) {
+		long behind = (long)counts[i] * (at + 1) -
+		    (long)used[i] * ask->nodes;
+
+		if (used[i] < counts[i] && (best < 0 || behind > most)) {
+			best = i;
+			most = behind;
+		}
+	}
+	return best;
+}
+
 int
 roles_assign(const struct roles_ask *ask, int *ret_role)
 {
-	int canaries = roles_canary_nodes(ask), rest = ask->nodes - canaries;
+	int rest = ask->nodes - roles_canary_nodes(ask);
+	int *order, *counts, *used, role = 0;
 	struct rng r;
-	int *order, at = 0;
 
 	if (!roles_enough(ask))
 		return -ERANGE;
+	counts = xcalloc((size_t)ask->kinds + 1, sizeof(*counts));
+	used = xcalloc((size_t)ask->kinds + 1, sizeof(*used));
+	counts[0] = ask->nodes - rest;
+	for (int kind = 0; kind < ask->kinds; kind++)
+		counts[kind + 1] = roles_part(ask, rest, kind);
 	order = xcalloc((size_t)ask->nodes, sizeof(*order));
 	for (int i = 0; i < ask->nodes; i++)
-		order[i] = i;
+		order[i] = ask->order != NULL ? ask->order[i] : i;
 	rng_seed3(&r, ask->seed, STREAM_ROLES, 0);
-	rng_shuffle(&r, order, (size_t)ask->nodes);
-	while (at < canaries)
-		ret_role[order[at++]] = ROLES_CANARY;
-	for (int kind = 0; kind < ask->kinds; kind++) {
-		int part = roles_part(ask, rest, kind);
-
-		while (part-- > 0)
-			ret_role[order[at++]] = kind;
+	if (ask->placement == ROLES_RANDOM)
+		rng_shuffle(&r, order, (size_t)ask->nodes);
+	for (int at = 0; at < ask->nodes; at++) {
+		if (ask->placement == ROLES_SPREAD)
+			role = roles_behind(ask, counts, used, at);
+		else
+			while (used[role] == counts[role])
+				role++;
+		used[role]++;
+		ret_role[order[at]] = role - 1; /* ROLES_CANARY is -1 */
 	}
 	free(order);
+	free(counts);
+	free(used);
 	return 0;
 }
 

@@ -3,8 +3,8 @@
  * roles.h - what the seed decides: which nodes are canaries and which are
  * congestors, and the rings of canaries. The functions are pure.
  *
- * Nodes are shuffled by the seed, so that no placement and no tuning of ranks
- * can separate canaries and congestors (GPCNeT, section 3.3).
+ * By default nodes are shuffled by the seed, so that no placement and no tuning
+ * of ranks can separate canaries and congestors (GPCNeT, section 3.3).
  */
 #ifndef PROBES_JOB_ROLES_H
 #define PROBES_JOB_ROLES_H
@@ -17,6 +17,13 @@
 #define ROLES_CANARY_MIN 2 /* least number of canary nodes */
 #define ROLES_PER_KIND   2 /* least number of nodes of each congestor */
 
+/* Where canaries and congestors are: option congestor.placement. */
+enum roles_placement {
+	ROLES_RANDOM, /* shuffled by the seed */
+	ROLES_BLOCKS, /* canaries, then each kind, in order */
+	ROLES_SPREAD  /* each role evenly over the order */
+};
+
 /* The arguments of the assignment. */
 struct roles_ask {
 	int nodes;
@@ -26,6 +33,10 @@ struct roles_ask {
 	/* Relative number of nodes of each kind; NULL, or the first is 0: equal
 	 * numbers. */
 	const int *shares;
+	enum roles_placement placement;
+	/* The nodes in the order of their names, for a placement that is not
+	 * random; NULL: 0, 1, 2 ... */
+	const int *order;
 };
 
 /* Return the smallest number of nodes for which an assignment exists. */

@@ -20,6 +20,9 @@ settings_read(const struct conf *c, struct settings *ret)
 {
 	static const char *const
 	    places[] = { [COMMAND_FIRST] = "first", [COMMAND_EACH] = "each" };
+	static const char *const placements[] = { [ROLES_RANDOM] = "random",
+		[ROLES_BLOCKS] = "blocks",
+		[ROLES_SPREAD] = "spread" };
 	size_t count = 0;
 	char **names;
 
@@ -74,6 +77,8 @@ settings_read(const struct conf *c, struct settings *ret)
 		ret->kind_shares[i] = (int)share;
 	}
 	str_list_free(names);
+	ret->placement = (enum roles_placement)CONF_CHOICE_OF(c, "congestor",
+	    "placement", placements);
 	ret->congestor_bytes = conf_bytes(c, "congestor", "bytes");
 	ret->allreduce_bytes = conf_bytes(c, "congestor", "allreduce_bytes");
 	ret->rates = conf_bool(c, "congestor", "rates");

@@ -30,6 +30,7 @@ struct settings {
 	int kind_count;
 	/* Relative number of nodes of each kind; all 0: equal numbers. */
 	int kind_shares[CONGESTOR_MAX];
+	enum roles_placement placement;
 	double share;  /* share of the nodes that are canaries */
 	uint64_t seed; /* never 0: rank 0 chooses a seed if the file has none */
 

@@ -86,8 +86,8 @@ stripe_run_put_rails(json_t *o, const struct measurement *c,
 		    "give each rank of a node a separate NIC");
 	} else {
 		json_object_set_new(o, "verdict",
-		    json_string(rail_stats_weak(&p, RAIL_STATS_WEAK,
-				    ret_weak) > 0
+		    json_string(
+			rail_stats_weak(&p, RAIL_STATS_WEAK, ret_weak) > 0
 			    ? names_verdicts[VERDICT_WARN]
 			    : names_verdicts[VERDICT_OK]));
 	}

@@ -42,7 +42,7 @@ test_shares(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct roles_ask ask = { cases[i].nodes, cases[i].kinds,
-			cases[i].share, 7, NULL };
+			cases[i].share, 7, NULL, ROLES_RANDOM, NULL };
 
 		assert_int_equal(roles_assign(&ask, roles), 0);
 		count_roles(&ask, roles, got);
@@ -55,7 +55,7 @@ static void
 test_kind_shares(void **state)
 {
 	static const int three_one[] = { 3, 1 }, wide[] = { 1000, 1 };
-	struct roles_ask ask = { 20, 2, 0.2, 7, three_one };
+	struct roles_ask ask = { 20, 2, 0.2, 7, three_one, ROLES_RANDOM, NULL };
 	int roles[20], got[3];
 
 	(void)state;
@@ -77,10 +77,49 @@ test_kind_shares(void **state)
 	assert_int_equal(got[2], 2);
 }
 
+/* Canaries are c, kinds are 0 and 1. */
+static void
+check_placement(const struct roles_ask *ask, const char *want)
+{
+	char got[32] = "";
+	int roles[16];
+
+	assert_int_equal(roles_assign(ask, roles), 0);
+	for (int i = 0; i < ask->nodes; i++)
+		got[i] = roles[i] == ROLES_CANARY ? 'c'
+						  : (char)('0' + roles[i]);
+	assert_string_equal(got, want);
+}
+
+static void
+test_placement(void **state)
+{
+	static const int names[] = { 1, 0, 3, 2, 5, 4, 7, 6 };
+	static const int two_one[] = { 2, 1 };
+	struct roles_ask ask = { 8, 2, 0.5, 7, NULL, ROLES_BLOCKS, NULL };
+
+	(void)state;
+	check_placement(&ask, "cccc0011");
+	ask.placement = ROLES_SPREAD;
+	check_placement(&ask, "c01cc01c");
+	/* In the order of the names, whatever the ranks are. */
+	ask.order = names;
+	check_placement(&ask, "0cc10cc1");
+	ask.order = NULL;
+	ask.nodes = 12;
+	ask.shares = two_one;
+	check_placement(&ask, "c0c10cc0c10c");
+	/* No placement changes the numbers; a congestor never has one node. */
+	ask = (struct roles_ask){ 9, 1, 0.2, 7, NULL, ROLES_SPREAD, NULL };
+	check_placement(&ask, "00c000c00");
+	ask.kinds = 0;
+	check_placement(&ask, "ccccccccc");
+}
+
 static void
 test_too_few(void **state)
 {
-	struct roles_ask ask = { 9, 4, 0.2, 7, NULL };
+	struct roles_ask ask = { 9, 4, 0.2, 7, NULL, ROLES_RANDOM, NULL };
 	int roles[16];
 
 	(void)state;
@@ -97,7 +136,7 @@ test_too_few(void **state)
 static void
 test_seed(void **state)
 {
-	struct roles_ask ask = { 64, 4, 0.2, 7, NULL };
+	struct roles_ask ask = { 64, 4, 0.2, 7, NULL, ROLES_RANDOM, NULL };
 	int a[64], b[64], differ = 0;
 
 	(void)state;
@@ -117,6 +156,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_kind_shares),
+		cmocka_unit_test(test_placement),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_seed),
 	};

@@ -47,6 +47,9 @@ test_defaults(void **state)
 	read_text("[congestor]\nmix = incast,bcast\nshares = 3,1\n", &s);
 	assert_int_equal(s.kind_shares[0], 3);
 	assert_int_equal(s.kind_shares[1], 1);
+	assert_int_equal(s.placement, ROLES_RANDOM);
+	read_text("[congestor]\nmix = incast\nplacement = spread\n", &s);
+	assert_int_equal(s.placement, ROLES_SPREAD);
 }
 
 /* Each pair of visits has both phases, in an order that is drawn from the seed:
