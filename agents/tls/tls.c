@@ -11,6 +11,7 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clk.h"
 #include "common/err.h"
@@ -47,6 +48,12 @@ tls_load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 	const char *bad = NULL;
 	SSL_CTX *ctx;
 
+	if (access(cert, F_OK) < 0 && errno == ENOENT)
+		return err_set(err, -EINVAL,
+		    "%.300s: No such file or directory; to enrol this node, "
+		    "write a token into %.300s: coalctl pki token on the "
+		    "collector's host prints the command",
+		    cert, conf_string(c, "agent", "enroll"));
 	/* OpenSSL would block on a pipe. */
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		if (file_check(files[i], err) < 0)

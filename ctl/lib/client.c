@@ -31,7 +31,8 @@
 
 struct client {
 	CURL *curl;
-	char *url;  /* as given */
+	char *url; /* as given */
+	int has_cert;
 	char *base; /* what paths are appended to */
 	struct curl_slist *connect_to;
 	uint64_t limit_ns, until_ns; /* until_ns 0: as long as it takes */
@@ -110,6 +111,7 @@ client_setup_tls(struct client *c, const struct client_options *o)
 		curl_easy_setopt(c->curl, CURLOPT_CAINFO, o->ca);
 	if (o->crl != NULL)
 		curl_easy_setopt(c->curl, CURLOPT_CRLFILE, o->crl);
+	c->has_cert = o->cert != NULL;
 	if (o->cert != NULL)
 		curl_easy_setopt(c->curl, CURLOPT_SSLCERT, o->cert);
 	if (o->key != NULL)
@@ -266,6 +268,48 @@ client_clean_texts(json_t *v)
 	}
 }
 
+/* Return what failed, for words of libcurl and OpenSSL that do not show what to
+ * do; NULL: their text does. */
+static const char *
+client_reason(const struct client *c, CURLcode code)
+{
+	static const struct {
+		const char *word, *text;
+	} rows[] = {
+		{ "alert certificate required",
+		    "the collector requires a certificate: give --cert and "
+		    "--key" },
+		{ "alert unknown ca",
+		    "the collector does not trust the certificate of --cert: "
+		    "expected one that its authority has issued" },
+		{ "alert certificate expired",
+		    "the certificate of --cert has expired: coalctl pki renew "
+		    "issues a new one" },
+		{ "alert certificate revoked",
+		    "the certificate of --cert was revoked: coalctl pki issue "
+		    "issues a new one" },
+		{ "wrong version number",
+		    "the server does not use TLS on this port: use http:// in "
+		    "--url, or the port of http.tls_listen" },
+	};
+
+	if (strncmp(c->url, "https:", 6) != 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcasestr(c->curl_why, rows[i].word) != NULL)
+			return rows[i].text;
+	/* The alert of the server may be lost with the connection. */
+	if (code != CURLE_SEND_ERROR && code != CURLE_RECV_ERROR &&
+	    code != CURLE_GOT_NOTHING)
+		return NULL;
+	return c->has_cert
+	    ? "the server closed the connection: the collector rejects "
+	      "certificates that are revoked, expired, or of another authority"
+	    : "the server closed the connection: the collector's port for "
+	      "https requires --cert and --key; for a port without TLS use "
+	      "http:// in --url";
+}
+
 /* What to try after a failed connection; "": no advice. */
 static const char *
 client_advice(const char *url, CURLcode code)
@@ -318,6 +362,10 @@ client_request(struct client *c, const char *path, json_t **ret)
 	}
 	code = curl_easy_perform(c->curl);
 	free(url);
+	message = client_reason(c, code);
+	if (code != CURLE_OK && message != NULL)
+		return err_set(&c->err, -EHOSTUNREACH,
+		    "cannot reach the collector at %s: %s", c->url, message);
 	if (code != CURLE_OK) {
 		curl_easy_getinfo(c->curl, CURLINFO_OS_ERRNO, &os_errno);
 		return err_set(&c->err, -EHOSTUNREACH,

@@ -84,7 +84,7 @@ mpi.ports=80-90|invalid value "80-90" for mpi.ports
 mpi.ports=20100-20000|invalid value "20100-20000" for mpi.ports
 mpi.ports=20000-70000|invalid value "20000-70000" for mpi.ports
 mpi.ports=20000-20100,|invalid value "20000-20100," for mpi.ports
-tls.cert=$work/none|$work/none: No such file or directory
+tls.cert=$work/none|$work/none: No such file or directory; to enrol this node
 E2
 last=agent.user=daemon
 agent "agent.ras_port: expected 0 with agent.user" "$@" -o agent.ras_port=28028

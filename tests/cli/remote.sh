@@ -124,11 +124,18 @@ secure reader stop --all
 check "a reader may order" [ $? -eq 3 ]
 secure node1 run list
 check "an agent's certificate opens the API" [ $? -eq 3 ]
-"$coalctl" --ca "$pki/ca.pem" run list >/dev/null 2>&1
+"$coalctl" --ca "$pki/ca.pem" run list >/dev/null 2>"$work/err"
 check "no certificate opens the API" [ $? -eq 3 ]
+check "no advice: $(cat "$work/err")" grep -q "requires .*--cert and" \
+    "$work/err"
 "$coalctl" --ca "$pki/ca.pem" --cert "$work/other/operator.pem" \
-    --key "$work/other/operator.key" run list >/dev/null 2>&1
+    --key "$work/other/operator.key" run list >/dev/null 2>"$work/err"
 check "a stranger's certificate opens the API" [ $? -eq 3 ]
+check "no advice: $(cat "$work/err")" grep -q "authority" "$work/err"
+COALMINE_URL="https://127.0.0.1:$((port + 1))" "$coalctl" --ca "$pki/ca.pem" \
+    run list >/dev/null 2>"$work/err"
+check "no advice: $(cat "$work/err")" grep -q "use http://" \
+    "$work/err"
 "$coalctl" --ca "$work/other/ca.pem" --cert "$pki/operator.pem" \
     --key "$pki/operator.key" run list >/dev/null 2>&1
 check "a stranger's collector is trusted" [ $? -eq 3 ]
