@@ -143,7 +143,7 @@ def test_strangers(c):
         s.wait_closed()
     s = Stranger(c)
     s.send_raw(b"CM\x01\x00\x00\x00\x40\x01")
-    assert "too long" in s.wait("refuse")["text"]
+    assert "longer than 16 KiB" in s.wait("refuse")["text"]
     s.wait_closed()
     refused(c, "unknown token", node="x1", request=request("x1"), token="")
     refused(c, "unknown token", node="x1", request=request("x1"),
