@@ -115,14 +115,12 @@ struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
     const char *class, int sort, int partners);
 /* Return the series of a fault that is shown without rounds. */
 struct diagnosis_series *series_fact(struct diagnosis *d, enum what what);
-/* As diagnosis_series_of, also for one rail, for memory of a device or for
- * messages of another size than the test's; "": all rails, the host; 0: the
- * test's. */
+/* The same for one rail, memory of a device or messages of another size. */
 struct diagnosis_series_key {
 	const char *class;
 	int sort, partners;
-	const char *rail, *device;
-	uint32_t bytes;
+	const char *rail, *device; /* "": all rails, the host */
+	uint32_t bytes;            /* 0: the size of the test */
 };
 struct diagnosis_series *diagnosis_series_at(struct diagnosis *d,
     const struct diagnosis_series_key *key);
