@@ -15,7 +15,7 @@
 struct event_base;
 struct http;
 
-/* Where and how requests are accepted. */
+/* The sockets on which requests are accepted, and the limits of clients. */
 struct http_options {
 	const char *listen;     /* "host:port", read-only; "": none */
 	int listen_fd;          /* a listening socket instead, or -1; taken */

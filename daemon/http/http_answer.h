@@ -10,13 +10,14 @@
 /* The head of an answer. */
 struct http_answer {
 	int status;
-	const char *type;    /* NULL: application/json */
-	const char *headers; /* more of them, each ended by CRLF; may be NULL */
-	int gzipped;         /* the body is gzipped already */
+	const char *type; /* NULL: application/json */
+	/* Further header fields, each ended by CRLF; NULL: none. */
+	const char *headers;
+	int gzipped; /* the body is gzipped already */
 };
 
-/* Append the status line and the fields to out, without the length of the body
- * and the empty line. */
+/* Append the status line and the header fields to out, without the length of
+ * the body and the empty line. */
 void http_answer_head(struct evbuffer *out, const struct http_answer *a,
     int keep_alive);
 /* Return the body {"error": {cause, message}}; the caller owns it. */
