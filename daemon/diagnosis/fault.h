@@ -20,10 +20,10 @@ struct node;
 struct round;
 struct confirm_pair;
 
-/* What shows a fault. */
+/* The evidence that shows a fault. */
 enum fault_source {
-	FAULT_ROUNDS, /* of tests and echoes */
-	FAULT_LOSSES, /* of echoes */
+	FAULT_ROUNDS, /* rounds of tests and echoes */
+	FAULT_LOSSES, /* losses of echoes */
 	FAULT_FACT    /* what a program reports; without rounds */
 };
 
@@ -57,31 +57,33 @@ struct fault_kind {
 	void (*free)(struct diagnosis *d);
 
 	/* Calls for an open case k of this kind. */
-	/* Append its text, up to VERDICT_TEXT_MAX bytes in total. */
+	/* Append the text of the case, up to VERDICT_TEXT_MAX bytes in total.
+	 */
 	void (*text)(const struct diagnosis *d, const struct incident *k,
 	    char *text);
 	/* Return the next step of an operator. NULL: the step that
 	 * schema/faults.inc has for its word. */
 	const char *(
 	    *step)(const struct diagnosis *d, const struct incident *k);
-	/* Return the size of the effect, a logarithm; of kinds with a judge. */
+	/* Return the size of the effect, a logarithm; only for kinds with a
+	 * judge. */
 	double (*effect)(const struct diagnosis *d, const struct incident *k);
-	/* Add its members to o, in which member effect is 0; of kinds without
-	 * a judge. */
+	/* Add the members of the case to o, in which member effect is 0; only
+	 * for kinds without a judge. */
 	void (*json)(const struct diagnosis *d, const struct incident *k,
 	    json_t *o);
-	/* Load the members that json has added. Return 0; -EAGAIN: it is
-	 * detected again if it still exists; -EPROTO: of a later version. NULL:
-	 * nothing to load. */
+	/* Load the members that json has added. Return 0; -EAGAIN: the fault is
+	 * detected again if it still exists; -EPROTO: a later version has
+	 * written the members. NULL: nothing to load. */
 	int (
 	    *restore)(struct diagnosis *d, struct incident *k, const json_t *o);
 	/* Update the text after a round of its series, or end the case. NULL:
 	 * the case ends when its fact ends. */
 	void (*still)(struct diagnosis *d, struct incident *k);
-	/* Process the result that a confirmation run has dismissed it. */
+	/* Process the result that a confirmation run has dismissed the case. */
 	void (*dispel)(struct diagnosis *d, struct incident *k);
-	/* Process the pairs that a confirmation run has measured. slow_min: as
-	 * of confirm_judge. */
+	/* Process the pairs that a confirmation run has measured. slow_min: the
+	 * effect from which on a pair is slow, see confirm_judge. */
 	void (*hear_pairs)(struct diagnosis *d, struct incident *k,
 	    const struct confirm_pair *pairs, size_t n, double slow_min);
 };

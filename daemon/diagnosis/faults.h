@@ -30,7 +30,7 @@
 #define FAULTS_DECLARE(name) extern const struct fault_kind fault_##name;
 FAULTS(FAULTS_DECLARE)
 
-/* The same, ended by NULL. */
+/* All rows of the table, ended by NULL. */
 extern const struct fault_kind *const faults[];
 
 #endif

@@ -13,12 +13,13 @@
 #include "daemon/diagnosis/stats/confirm.h"
 #include "daemon/diagnosis/series.h"
 
-/* What a follow-up run is to find. */
+/* The question that a follow-up run is to answer. */
 enum recovers {
 	RECOVERS_NOT,   /* whether a suspect is slow */
 	RECOVERS_MAYBE, /* whether an outlier is normal again, as another test
 			 * has found */
-	RECOVERS        /* the same; its newest round was normal */
+	/* As RECOVERS_MAYBE, and the newest round of the outlier was normal. */
+	RECOVERS
 };
 
 /* A case: an open finding about a node, leaf, stage or the fleet. */
@@ -28,7 +29,7 @@ struct incident {
 	uint32_t index; /* node id, or number of a leaf or stage */
 	char *subject;
 	const struct fault_kind *fault;
-	void *data;                      /* of the fault: fault_kind.bytes */
+	void *data; /* data of the fault, fault_kind.bytes long */
 	struct diagnosis_series *series; /* the series with the worst result */
 	enum what what;
 	enum verdict verdict;
@@ -38,7 +39,7 @@ struct incident {
 	char text[VERDICT_TEXT_MAX];
 	char run[64]; /* the run that made it an outlier */
 	char *mpi, *launcher, *class;
-	json_t *slurm; /* as of diagnosis_source */
+	json_t *slurm; /* settings of [slurm], as in struct diagnosis_source */
 	int over;      /* 1: ended; freed when no caller uses it */
 
 	/* The confirmation run. */
@@ -46,13 +47,13 @@ struct incident {
 	enum confirm_finding finding;
 	struct confirm_report report;
 	char pass_run[64];
-	uint32_t other;   /* leaf, of CONFIRM_BETWEEN */
+	uint32_t other;   /* the other leaf, for finding CONFIRM_BETWEEN */
 	unsigned tries;   /* attempts so far */
 	uint64_t next_ns; /* time of the next attempt; 0: now */
 	int asks_way;     /* 1: confirmed; a run will measure the direction */
 
-	/* For members of diagnosis.follows, which are not cases: the start, and
-	 * whether the follow-up is to find recovery. */
+	/* Only for members of diagnosis.follows, which are not cases: the start
+	 * of the follow-up by clk_ns(), and its question. */
 	uint64_t first_ns;
 	enum recovers recovers;
 };

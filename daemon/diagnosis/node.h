@@ -32,31 +32,36 @@ struct diagnosis_link_class {
 
 /* State of every node, by its id. */
 struct diagnosis_node {
-	char *boot;        /* of the agent process that was measured */
+	char *boot;        /* boot of the agent process that was measured */
 	uint64_t heard_ns; /* time of its last round; 0: none since a restart */
 	char run[64];      /* the run of its counters */
-	char nic[16];      /* the one with the most traffic; "": none */
+	char nic[16];      /* the NIC with the most traffic; "": none */
 	int64_t drops, drops_first;
-	uint32_t partners, slow_partners; /* of its last round */
-	uint64_t nics_serial;             /* at hear_node; UINT64_MAX: due */
-	uint64_t fastest_serial;          /* ports_serial of fastest_bps */
-	double fastest_bps;               /* from its inventory */
-	/* Its kind by NIC, CPU and GPUs, and its kind only by the NIC's rate:
-	 * numbers of diagnosis.kinds, from 1. */
+	uint32_t partners, slow_partners; /* in its last round */
+	uint64_t nics_serial;    /* nics_serial of the node at the last call of
+				    hear_node; UINT64_MAX: the call is due */
+	uint64_t fastest_serial; /* ports_serial of fastest_bps */
+	double fastest_bps;      /* from its inventory */
+	/* The node's kind by NIC, CPU and GPUs, and its kind only by the NIC's
+	 * rate: numbers in diagnosis.kinds, from 1. */
 	uint32_t kind, rate_kind;
 	double kind_bps;     /* rated_bps when the kinds were found */
 	json_t *ports;       /* best value ever seen, by "NAME MEMBER" */
-	double rated_bps;    /* of its fastest port */
+	double rated_bps;    /* rate of its fastest port, bit/s */
 	char canary_run[64]; /* the newest run of MPI that measured it */
 	unsigned missed;     /* later runs that should have measured it */
 	/* Times of the newest suspicions that a confirmation run dismissed. */
 	uint64_t dispelled_ns[DISPELLED_MANY];
-	uint8_t link_busy; /* with a job's traffic, in its last round */
-	uint8_t leaf_busy; /* more of its leaf are busy than elsewhere */
-	double wait_ratio; /* of its ranks in its last round; NAN: unknown */
+	uint8_t link_busy; /* 1: its link carried a job's traffic in its last
+			      round */
+	uint8_t leaf_busy; /* 1: more nodes of its leaf are busy than of other
+			      leaves */
+	double wait_ratio; /* share of its ranks' time without a core in its
+			      last round; NAN: unknown */
 	char *trouble;     /* its last host contention, or NULL */
-	/* Another user takes its cores (host_trouble.h): since when, in how
-	 * many rounds, and in how many rounds not any longer. */
+	/* Another user takes the node's cores (host_trouble.h): the start by
+	 * clk_ns(), the number of rounds with this contention, and the number
+	 * of rounds in a row without it. */
 	uint64_t taken_ns;
 	uint16_t taken, untaken;
 	struct link_rate *rates; /* rates of its error counters: link_rates.c */

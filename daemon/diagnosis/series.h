@@ -56,7 +56,8 @@ struct diagnosis_series {
 	uint64_t rounds, heard_round; /* number of rounds; for a rail: number of
 				       * its newest round in the series of all
 				       * rails */
-	uint64_t heard_ns, every_ns;  /* time of the newest; interval, or 0 */
+	/* Time of the newest round; interval of rounds, or 0. */
+	uint64_t heard_ns, every_ns;
 	struct judge *judge;
 	struct drift *drifts;       /* by node id */
 	struct wander wander;       /* of the newest means of nodes */
@@ -66,7 +67,7 @@ struct diagnosis_series {
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
 	uint32_t level_n;
-	double limit; /* of the sums, for limit_nodes nodes */
+	double limit; /* limit of the cumulative sums, for limit_nodes nodes */
 	size_t limit_nodes;
 	/* All nodes together: the mean distance of each from its own level,
 	 * less the usual distance at this hour of the day. */
@@ -75,15 +76,16 @@ struct diagnosis_series {
 	uint32_t fleet_hour_n[24];
 	struct drift *paths; /* by leaf: share of its slow pairs, less the share
 			      * of all */
-	/* By leaf: the share in the last rounds; the share of busy nodes in
-	 * these; and sums of squares over earlier rounds of the excess of slow
-	 * pairs, and of the share of busy nodes. */
+	/* For each leaf: the share of slow pairs in the last rounds; the share
+	 * of busy nodes in the same rounds; and sums of squares over earlier
+	 * rounds of the excess of slow pairs, and of the share of busy nodes.
+	 */
 	double *paths_now, *busy_now, *jobs_slow, *jobs_busy;
 	uint32_t paths_count;
 	struct member_sum *members; /* by node id */
 	size_t members_count;
-	/* By stage of spines: the share of slow pairs that most of its leaves
-	 * have. */
+	/* For each stage of spines: the share of slow pairs that most of its
+	 * leaves have. */
 	struct drift *stages;
 	uint32_t stages_count;
 	int stage_told; /* 1: spines without a name were reported */
@@ -94,8 +96,9 @@ struct diagnosis_series {
 /* Evidence that more pairs of a node are slow than of the other nodes of its
  * leaf. */
 struct member_sum {
-	double sum;         /* of log likelihood ratios */
-	double share, rest; /* in the last rounds; of the other nodes */
+	double sum;         /* sum of log likelihood ratios */
+	double share, rest; /* share of slow pairs in the last rounds: of this
+			       node; of the other nodes */
 	uint32_t rounds;    /* since the sum was 0 */
 	uint8_t raised;
 };
@@ -115,7 +118,7 @@ struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
     const char *class, int sort, int partners);
 /* Return the series of a fault that is shown without rounds. */
 struct diagnosis_series *series_fact(struct diagnosis *d, enum what what);
-/* The same for one rail, memory of a device or messages of another size. */
+/* A series of one rail, of memory of a device or of messages of one size. */
 struct diagnosis_series_key {
 	const char *class;
 	int sort, partners;

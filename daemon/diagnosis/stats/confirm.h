@@ -27,7 +27,8 @@
 #include "daemon/diagnosis/stats/judge.h"
 
 #define CONFIRM_NODES 6
-/* For an incast: as many senders as in an incast of many nodes. */
+/* Number of nodes for an incast: as many senders as in an incast of many nodes.
+ */
 #define CONFIRM_NODES_INCAST 10
 /* Largest number of nodes, including nodes that only generate load. */
 #define CONFIRM_NODES_MAX 32
@@ -59,9 +60,9 @@ struct confirm_node {
 size_t confirm_choose(const struct confirm_node *nodes, size_t count,
     size_t outlier, struct rng *rng, size_t ret[CONFIRM_NODES]);
 
-/* Add an equal number of nodes of its leaf and of others, up to half of
- * CONFIRM_NODES_MAX each: some faults only show under the load of a whole leaf.
- * chosen has n nodes from confirm_choose. Return the new number. */
+/* Add an equal number of nodes of the outlier's leaf and of other leaves, up to
+ * half of CONFIRM_NODES_MAX each: some faults only show under the load of a
+ * whole leaf. chosen has n nodes from confirm_choose. Return the new number. */
 size_t confirm_load(const struct confirm_node *nodes, size_t count,
     struct rng *rng, size_t chosen[CONFIRM_NODES_MAX], size_t n);
 
@@ -90,9 +91,10 @@ struct confirm_pair {
 struct confirm_report {
 	enum confirm_finding finding;
 	enum confirm_way way;
-	double effect;        /* of the outlier's pairs over good pairs */
-	size_t partners;      /* of the outlier */
-	size_t slow_partners; /* slow ones of these */
+	double effect;   /* slowness of the outlier's pairs relative to good
+			    pairs, a logarithm */
+	size_t partners; /* partners of the outlier */
+	size_t slow_partners; /* partners with which the outlier is slow */
 	int pairs_fine;       /* the pairs of the other nodes are normal */
 };
 /* Write the finding of a confirmation run. leaves[0] is the outlier's leaf.
@@ -102,9 +104,9 @@ void confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
     struct confirm_report *ret);
 
-/* As confirm_judge, for an incast, where every node has a value x of its own as
- * a receiver; NAN: not measured. Compare the outlier, index 0, with the other
- * nodes. */
+/* Write the finding as confirm_judge does, for an incast, where every node has
+ * a value x of its own as a receiver; NAN: not measured. Compare the outlier,
+ * index 0, with the other nodes. */
 void confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
     double slow_min, struct confirm_report *ret);
 
@@ -114,7 +116,7 @@ void confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
  * them.
  */
 struct confirm_share {
-	size_t pairs, slow; /* of the leaf or node */
+	size_t pairs, slow; /* pairs of the leaf or node, and slow ones */
 	double usual;       /* share of slow pairs among the other nodes */
 };
 /* Count slow pairs. is_leaf: count the pairs that leave the leaf of leaves[0],

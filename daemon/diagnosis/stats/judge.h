@@ -32,8 +32,8 @@
 #include "daemon/diagnosis/stats/score.h"
 
 #define JUDGE_WINDOW_MAX 16
-/* The fdr of the options is for this number of rounds, since the last rounds of
- * a node are tested again in each round. */
+/* Option fdr (the false discovery rate) is for this number of rounds, since the
+ * last rounds of a node are tested again in each round. */
 #define JUDGE_FDR_ROUNDS 20
 /* A distance, as a logarithm. A larger distance is a fault from the first round
  * on, and never learned as usual. */
@@ -65,7 +65,7 @@ enum judge_state {
 enum judge_kind {
 	JUDGE_NODE,
 	JUDGE_LEAF,
-	/* For incidents only, no judge reports them: */
+	/* Only incidents have the following kinds; no judge reports them. */
 	JUDGE_FLEET, /* all nodes together */
 	JUDGE_STAGE  /* spines that measurements cannot distinguish */
 };
@@ -93,10 +93,11 @@ struct judge_track {
 	float opened; /* the effect that made it an outlier */
 	float dismissed; /* the effect that a confirmation run dismissed */
 	uint16_t hold;   /* for how many more rounds the dismissal counts */
-	/* Of an outlier: its distance just before, if it became one by a step
-	 * from there; and the standard deviation of the decisive mean. */
+	/* Only for an outlier: its distance just before, if a step from that
+	 * distance made it an outlier; and the standard deviation of the
+	 * decisive mean. */
 	float before, sd;
-	double p; /* of its last round; 1: not tested */
+	double p; /* p-value of its last round; 1: not tested */
 };
 
 /* A change of state, by a round. */
@@ -149,7 +150,7 @@ const struct judge_track *judge_track(const struct judge *j,
     enum judge_kind kind, uint32_t index);
 /* Return the number of nodes or leaves that the judge knows. */
 uint32_t judge_count(const struct judge *j, enum judge_kind kind);
-/* Return how many of these are outliers or bad. */
+/* Return how many nodes or leaves are outliers or bad. */
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
 /* Return the median effect of the rounds with a vote against the node or leaf
  * of t; 0 without such a round. */
