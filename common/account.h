@@ -11,7 +11,7 @@
 
 /* The account of a peer. Begins as all 0. */
 struct account {
-	/* Its value, and the time of the last charge. */
+	/* The value of the account, and the time of the last charge. */
 	uint64_t owed_ns, at_ns;
 };
 

@@ -56,8 +56,9 @@ struct mpi_impl_fabric {
 struct mpi_impl_mpi {
 	const char *name;   /* as in campaigns */
 	const char *family; /* the key of its directory in [children] */
-	/* Of a site's MPI; NULL: from section [children]. bin "": the MPI has
-	 * no launcher, like Cray's. */
+	/* Folder of the programs and the engine of an MPI that the site has
+	 * configured; NULL: both are from section [children]. bin "": the MPI
+	 * has no launcher, like Cray's. */
 	const char *bin, *engine;
 	/* Files in that directory, best first; NULL-ended. */
 	const char *const *launchers;

@@ -44,7 +44,7 @@ struct broker_request {
 	char run[RECORD_RUN_MAX + 1]; /* with zeros up to its end */
 };
 
-/* What the broker does; arg is that of broker_serve. */
+/* The actions of the broker; arg is the argument of broker_serve. */
 struct broker_ops {
 	/* Start a keeper; spec has path, argv, cpus, deadline_ms, run and id,
 	 * and for idle.command nothing. Return its pid, or -errno. */

@@ -30,7 +30,7 @@ struct pmi;
 struct pmi *pmi_new(int first, int local, int size);
 void pmi_free(struct pmi *p); /* NULL is allowed */
 
-/* What the caller has to do after a message. */
+/* The action that the caller has to take after a message. */
 enum pmi_event {
 	PMI_REPLY, /* send the reply, if there is one */
 	PMI_JOIN,  /* the rank has begun to initialise */

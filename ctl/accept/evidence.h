@@ -37,7 +37,8 @@ struct evidence {
 	struct evidence_span paths_of[EVIDENCE_CLASS_MAX];
 	struct evidence_span parts_of[EVIDENCE_CLASS_MAX];
 	size_t path_count, part_count;
-	/* Of all nodes; set by evidence_judge; NAN: not measured. */
+	/* Efficiency of all nodes together; set by evidence_judge; NAN: not
+	 * measured. */
 	double efficiency;
 	struct accept_options options;
 	/* The reason why leaves cannot be measured, or NULL. */

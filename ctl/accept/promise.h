@@ -9,7 +9,7 @@
 
 #include "schema/topology.h"
 
-/* What is known. */
+/* The known properties of the cluster. */
 struct promise_known {
 	const struct topology *topology; /* NULL: none */
 	const json_t *nodes;             /* [{node mtu gbps}] of inventories */

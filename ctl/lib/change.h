@@ -23,11 +23,11 @@ enum change_kind { CHANGE_SLOW, CHANGE_DOWN, CHANGE_DRAIN };
 
 /* How the cables of a leaf share its traffic. */
 enum change_routing {
-	/* In proportion to their rates; all cables are as slow as their leaf is
-	 * now. */
+	/* In proportion to the rates of the cables; all cables are as slow as
+	 * their leaf is now. */
 	CHANGE_EVEN,
-	/* In proportion to their rates; the cables that change are those that
-	 * make the leaf slow now. */
+	/* In proportion to the rates of the cables; the cables that change are
+	 * the ones that make the leaf slow now. */
 	CHANGE_BEST,
 	CHANGE_WORST /* equally; all traffic waits for the slowest cable */
 };
@@ -54,8 +54,8 @@ json_t *change_facts_waiting(const struct change *c, int sound);
 /* Return 1 if another routing than CHANGE_EVEN gives other rates, 0 if not. */
 int change_has_routing(const struct change *c);
 
-/* What happens to a job on these nodes: it stops if one of the nodes is down,
- * or if it has nodes on both sides of a leaf without any uplink. */
+/* The effect on a job on these nodes: the job stops if one of the nodes is
+ * down, or if it has nodes on both sides of a leaf without any uplink. */
 enum change_fate { CHANGE_RUNS, CHANGE_IS_DRAINED, CHANGE_STOPS };
 enum change_fate change_fate(const struct change *c, const char *nodes);
 /* Return the number of drained nodes. */

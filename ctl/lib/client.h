@@ -18,7 +18,7 @@
 
 #define CLIENT_URL "unix:/run/coalmine/coalmined.sock"
 
-/* Where the collector is, and how to authenticate. */
+/* The address of the collector, and the files to authenticate with. */
 struct client_options {
 	const char *url; /* unix:PATH, http://... or https://... */
 	const char *ca;  /* PEM files; NULL: none */

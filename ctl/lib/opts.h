@@ -101,7 +101,8 @@ extern const struct opt_row opts_rows[OPT_MAX];
 /* The values of all options. */
 struct opts {
 	struct opt_values {
-		/* In the given order; NULL for an option without value. */
+		/* The values in the given order; NULL for an option without
+		 * value. */
 		char **values;
 		size_t count;
 	} of[OPT_MAX];

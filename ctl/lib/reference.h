@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "ctl/lib/bench.h"
 
-/* What is compared with the rows. */
+/* The properties that are compared with the rows. */
 struct reference_class {
 	const char *gpu, *fabric; /* of the machine; "": not described */
 	const char *op;

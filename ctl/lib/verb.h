@@ -15,8 +15,8 @@ struct verb {
 	const char *args; /* for the help: "RUN", "[NODES]" */
 	int args_min, args_max;
 	const char *options; /* names of its options, separated by blanks */
-	/* What its arguments are, for completion: nodes, campaigns, runs, file
-	 * or "". */
+	/* Kind of the verb's arguments, for completion: nodes, campaigns, runs,
+	 * file or "". */
 	const char *completes;
 	const char *text; /* a sentence for the help */
 	const char *more; /* further sentences for the manual, or NULL */

@@ -13,8 +13,8 @@
 
 #define FABRIC_PORT_MAX 64 /* bytes of a port's name, with the NUL */
 
-/* What the user selects. Lists of patterns (fnmatch(3)) end with NULL, or are
- * NULL. */
+/* The selection of the user. Lists of patterns (fnmatch(3)) end with NULL, or
+ * are NULL. */
 struct fabric_choice {
 	char *
 	    *rails; /* ports of a host, rail by rail; other ports are skipped */
@@ -57,8 +57,8 @@ struct fabric {
 	json_t *skipped;    /* kind: {count, places}, see fabric_skip */
 	json_t *ids;        /* names of switches by identifier */
 	json_t *names_used; /* how many identifiers have a name */
-	/* By description in ibnetdiscover's output: the only card that has it;
-	 * "": several have it. */
+	/* The card with each description in ibnetdiscover's output; "": several
+	 * cards have this description. */
 	json_t *owners;
 	json_t *seen; /* ports that were read, by identifier */
 };

@@ -36,7 +36,7 @@ import_reader import_ibnetdiscover, import_slurm, import_slurm_yaml,
 void import_ibnetdiscover_scan(struct fabric *f, const char *text);
 void import_lldp_scan(struct fabric *f, const char *text);
 
-/* What to import. */
+/* The files to import, and how to read them. */
 struct import_order {
 	char *const *paths; /* ends with NULL */
 	const char *format; /* NULL: recognise it */

@@ -21,7 +21,7 @@
 #include "schema/strict.h"
 #include "daemon/agents/tls.h"
 
-/* From the first byte to the end of the hello: two round trips and a
+/* Time limit from the first byte to the end of the hello: two round trips and a
  * signature, with room for a collector that serves 10,000 at once. */
 #define SESSION_HELLO_LIMIT_NS (10 * CLK_NS_PER_S)
 #define SESSION_WHY_CLOSED     "connection closed"

@@ -41,7 +41,7 @@ struct jobs_options {
 	int owner_names; /* store real names of owners */
 	int job_names;
 	const char *dir;    /* has the key of pseudonyms */
-	uint64_t sample_ns; /* an epoch of the mesh */
+	uint64_t sample_ns; /* duration of an epoch of the mesh */
 	/* Open cases, as diagnosis_json, and the verdict of a node; NULL if no
 	 * agent reads NCCL's RAS. */
 	json_t *(*cases)(void *arg);
@@ -59,11 +59,11 @@ void jobs_options_read(const struct conf *c, struct jobs_options *ret);
 struct jobs_health {
 	enum jobs_source source;
 	const char *error, *accounting_error; /* "": none */
-	/* Since the start. */
+	/* Numbers since the start of the collector. */
 	uint64_t unreadable; /* lines; a line that is repeated counts once */
 	uint64_t backwards;  /* jobs that end before they start */
 	uint64_t vanished;   /* jobs with an unknown end time */
-	/* Of the last answer. */
+	/* Values of the scheduler's last answer. */
 	int64_t ahead_s;        /* time from now to the latest start */
 	size_t unknown;         /* nodes of jobs that have no agent */
 	const char *unknown_as; /* one of them, or NULL */

@@ -36,7 +36,7 @@ struct budget_cost {
 	double link_bytes_per_s; /* of the slowest link; 0: unknown */
 };
 
-/* What is used and reserved now. */
+/* The amounts that are used and reserved now. */
 struct budget_use {
 	double bytes, node_s; /* used in the last hour */
 	double bytes_reserved, node_s_reserved;

@@ -20,8 +20,8 @@
 #define RUN_PREPARE_NS (10 * CLK_NS_PER_S)
 /* The head's answer to launch: it makes a directory and forks. */
 #define RUN_LAUNCH_NS (8 * CLK_NS_PER_S)
-/* From the first sign of failure to the decision: related signs arrive within
- * this time, and an end record may be on its way. */
+/* Time from the first sign of failure to the decision: related signs arrive
+ * within this time, and an end record may be on its way. */
 #define RUN_SETTLE_NS (2 * CLK_NS_PER_S)
 /* Time limit of the query for the end of a job in the batch system. */
 #define RUN_BATCH_NS (8 * CLK_NS_PER_S)
@@ -88,9 +88,9 @@ struct launcher {
 	/* Return why a launched run has not sent a record yet, or "". NULL: not
 	 * supported. */
 	const char *(*waits)(const struct run *r);
-	/* For a run with signs of failure since that time: the end of its job.
-	 * Return 1 with *ret_end, which is NULL if the job is not the cause; 0:
-	 * not known yet. NULL: not supported. */
+	/* Find the end of the job of a run that shows signs of failure since
+	 * that time. Return 1 with *ret_end, which is NULL if the job is not
+	 * the cause; 0: not known yet. NULL: not supported. */
 	int (*ended)(const struct run *r, uint64_t since_ns,
 	    const struct launcher_end **ret_end);
 	/* End processes that the head may have left running. NULL: not needed.

@@ -20,7 +20,7 @@
 #define SYMPTOM_TEXT_MAX    400
 #define SYMPTOM_NODE_MAX    256
 
-/* In increasing order of specificity. */
+/* The kinds of symptoms, in increasing order of specificity. */
 enum symptom_weight {
 	SYMPTOM_DEADLINE, /* it took too long */
 	SYMPTOM_NO_END,   /* the launcher succeeded without an end record */

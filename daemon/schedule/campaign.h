@@ -77,7 +77,7 @@ struct campaign {
 	uint64_t base_unix_ns; /* of the next start; 0: none */
 	uint64_t next_unix_ns;
 	uint64_t read_unix_ns;
-	/* Its newest run. */
+	/* The newest run of the campaign. */
 	char last_run[64];
 	enum run_state last_state;
 	double last_success_unix_s; /* 0: never */

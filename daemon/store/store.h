@@ -174,8 +174,8 @@ void store_when_stored(struct store *st, store_cb *cb, void *arg);
 
 /* Send a request to the reader threads. args is borrowed; the result, a new
  * object or array, is passed to cb. */
-/* What a list of runs contains: complete runs; the nodes as a hostlist; or only
- * the number of nodes. */
+/* The contents of a list of runs: complete runs; the nodes as a hostlist; or
+ * only the number of nodes. */
 enum store_listed {
 	STORE_LISTED_WHOLE,
 	STORE_LISTED_SHORT,

@@ -108,8 +108,9 @@ struct sql_engine {
 	 * Statements stay valid across connections. 1: connected, and the last
 	 * commit, which failed with -ENOTCONN, had succeeded. */
 	int (*ready)(struct sql *db);
-	/* For the writer: check that it is active, and return the term. -EPERM:
-	 * another collector is active. NULL: see leader. */
+	/* Check that this collector is active, and return its term; only for
+	 * the writer thread. -EPERM: another collector is active. NULL: see
+	 * member leader. */
 	int (*lead)(struct sql *db, uint64_t *ret_term);
 	const char *(*error)(struct sql *db);
 	/* Interrupt the running or the next statement. Threads: any. */
