@@ -40,8 +40,8 @@ const struct conf_row options_daemon[] = {
 	    "Maximum number of connections from agents. Further ones are "
 	    "rejected." },
 	{ "collector", "heartbeat", CONF_SPAN, 0.1, 60, NULL, "2s", "s",
-	    "Interval of heartbeats between the collector and every agent. "
-	    "It must be at least 1/2000 s times the number of nodes, for "
+	    "Interval of heartbeats between the collector and every agent. The "
+	    "interval must be at least 1/2000 s times the number of nodes, for "
 	    "example 10s with 20,000 nodes." },
 	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
 	    "Timeout of agents: an agent without contact for this long is "
@@ -128,22 +128,21 @@ const struct conf_row options_daemon[] = {
 	    "Kafka brokers, separated by commas, for example k1:9092. Needs "
 	    "coalmine-sink-kafka." },
 	{ "events", "topic", CONF_STRING, 1, 200, NULL, "coalmine", "",
-	    "Topic of Kafka to which events are sent. For NATS it is the "
-	    "first part of the subject, as in coalmine.verdict." },
+	    "Topic of Kafka to which events are sent, and first part of the "
+	    "subject for NATS, as in coalmine.verdict." },
 	{ "events", "source", CONF_STRING, 0, 200, NULL, "", "",
 	    "Attribute source of the events (CloudEvents), a URI reference. "
 	    "Empty: /coalmine/ and cluster.name, or the host name if "
-	    "cluster.name is empty. Set it if a standby on another host can "
-	    "take over and cluster.name is empty." },
+	    "cluster.name is empty. Set events.source if a standby on another "
+	    "host can take over and cluster.name is empty." },
 	{ "events", "keep", CONF_SPAN, 60, 3650 * DAY_S, NULL, "7d", "s",
 	    "Time for which an event is kept and retried if a sink does not "
-	    "accept it. Then it is dropped and counted. At most "
-	    "store.retention." },
+	    "accept the event. After this time the event is dropped and "
+	    "counted. At most store.retention." },
 	{ "events", "behind", CONF_SPAN, 5, 365 * DAY_S, NULL, "10m", "s",
-	    "Maximum delay of a sink (a webhook, NATS or Kafka). If the "
-	    "oldest event of a sink has waited for longer, coalctl diags "
-	    "reports the sink, and the other sinks receive an event about "
-	    "this." },
+	    "Maximum delay of a sink (a webhook, NATS or Kafka). If the oldest "
+	    "event of a sink has waited for longer, coalctl diags reports the "
+	    "sink, and the other sinks receive an event about the delay." },
 	{ "events", "ca", CONF_STRING, 0, 4000, NULL, "", "",
 	    "File with the authorities (PEM) that sign the certificates of "
 	    "sinks. Empty: the system's authorities." },
@@ -169,11 +168,11 @@ const struct conf_row options_daemon[] = {
 	    "Schema in the database of store.url. If cluster.name is set, "
 	    "that name is used instead." },
 	{ "store", "lease", CONF_SPAN, 0, 3600, NULL, "0s", "s",
-	    "Leader lease, at least 2s, for failover between collectors of "
-	    "one cluster with the same store.url and store.schema. If the "
-	    "active collector cannot reach the database for this long, it "
-	    "stops giving orders and a standby takes over. Set the same value "
-	    "on all these collectors. 0s: no standby; a second collector is "
+	    "Leader lease, at least 2s, for failover between collectors of one "
+	    "cluster with the same store.url and store.schema. A collector "
+	    "that is active and cannot reach the database for this long stops "
+	    "giving orders, and a standby takes over. Set the same value on "
+	    "all these collectors. 0s: no standby; a second collector is "
 	    "rejected." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
 	    "Age at which records are deleted. While the clock is more than "
@@ -183,8 +182,8 @@ const struct conf_row options_daemon[] = {
 	    "s",
 	    "Age at which details are deleted: records of single rounds, "
 	    "counters, and the lists of nodes and pairs in records of "
-	    "background runs. Records of the mesh are merged into one an "
-	    "hour." },
+	    "background runs. At this age the records of the mesh are merged "
+	    "into one record an hour." },
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Minimum free disk space. With less, the collector stops writing "
 	    "to the store and raises an alarm. No effect with store.url." },
@@ -200,8 +199,9 @@ const struct conf_row options_daemon[] = {
 	    "with quota.run_records." },
 	{ "quota", "queue", CONF_BYTES, 2.0 * 1024 * 1024, GIB, NULL, "4M",
 	    "bytes",
-	    "Maximum data that waits to be sent to one agent. If the agent "
-	    "reads so slowly that more waits, its session is closed." },
+	    "Maximum data that waits in the collector to be sent to one agent. "
+	    "If more data waits because the agent reads too slowly, the "
+	    "session of the agent is closed." },
 	{ "budget", "bytes", CONF_BYTES, 0, 1024.0 * 1024 * 1024 * GIB, NULL,
 	    "0", "bytes",
 	    "Bytes that all runs together may send in an hour. 0: no limit." },
@@ -246,8 +246,8 @@ const struct conf_row options_daemon[] = {
 	    "How the collector learns which jobs run on the nodes: off (no "
 	    "jobs), slurm (by squeue and sacct) or command (jobs.command)." },
 	{ "jobs", "command", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Shell command for source = command. It prints all jobs that run "
-	    "or ended in the last minutes, one a line: "
+	    "Shell command for source = command. The command prints all jobs "
+	    "that run or ended in the last minutes, one a line: "
 	    "JOB|OWNER|STATE|START|END|NODES|NAME; see coalmined(8)." },
 	{ "jobs", "interval", CONF_SPAN, 1, 3600, NULL, "1m", "s",
 	    "Interval at which the collector queries the jobs." },
@@ -259,8 +259,8 @@ const struct conf_row options_daemon[] = {
 	    "How the owner of a job is stored: pseudonym (a keyed hash) or "
 	    "name." },
 	{ "jobs", "names", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Whether job names are stored. Without them every job has the name "
-	    "-, and jobs of one program cannot be compared." },
+	    "Whether job names are stored. If not, every job has the name -, "
+	    "and jobs of one program cannot be compared." },
 	{ "jobs", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "30d", "s",
 	    "Time for which a job is stored after its end." },
 	{ "jobs", "proxy", CONF_STRING, 0, 128, NULL, "", "",
@@ -279,8 +279,8 @@ const struct conf_row options_daemon[] = {
 	    "UDP port on which agents answer the echoes of other agents." },
 	{ "mesh", "net", CONF_STRING, 0, 100, NULL, "", "",
 	    "Network of the addresses that nodes send echoes to, for example "
-	    "10.1.0.0/16. Choose one that carries MPI, since echoes test the "
-	    "NICs that they cross. Empty: the network of the agent's "
+	    "10.1.0.0/16. Choose a network that carries MPI, since echoes test "
+	    "only the NICs that they cross. Empty: the network of the agent's "
 	    "connection to the collector." },
 	{ "mesh", "leaf_targets", CONF_INT, 0, 16, NULL, "2", "nodes",
 	    "Number of nodes on its own leaf to which a node sends echoes." },
@@ -290,23 +290,23 @@ const struct conf_row options_daemon[] = {
 	    "Interval at which a node sends a burst of datagrams to each of "
 	    "its targets, within mesh.rate and mesh.target_rate." },
 	{ "mesh", "burst", CONF_INT, 1, 64, NULL, "4", "1",
-	    "Number of datagrams in a burst. They have 64 bytes, except the "
+	    "Number of datagrams in a burst. Each has 64 bytes, except the "
 	    "last one, which is as large as the MTU of both nodes allows, up "
 	    "to 9216 bytes. If burst is 1, every fourth datagram is large. "
-	    "With the defaults a node sends 0.8 large ones a second, answers "
-	    "included: 7 kB/s with an MTU of 9000." },
+	    "With the defaults a node sends 0.8 large datagrams a second, "
+	    "answers included: 7 kB/s with an MTU of 9000." },
 	{ "mesh", "rate", CONF_REAL, 0.1, 2000, NULL, "20", "1/s",
 	    "Maximum rate at which a node sends datagrams, to all targets "
 	    "together." },
 	{ "mesh", "target_rate", CONF_REAL, 0.01, 2000, NULL, "2", "1/s",
 	    "Maximum rate at which a node sends datagrams to one target." },
 	{ "mesh", "timeout", CONF_SPAN, 0.01, 60, NULL, "1s", "s",
-	    "Timeout of an echo: without an answer within this time it is "
+	    "Timeout of an echo: an echo without an answer within this time is "
 	    "lost." },
 	{ "verdict", "effect", CONF_REAL, 0.005, 1, NULL, "0.05", "1",
-	    "Minimum effect, as a share: a node that is slower than its "
-	    "peers by less than this is not an outlier. 0.05 is 5 %. "
-	    "Increase it to ignore small differences." },
+	    "Minimum effect, as a share: a node that is slower than its peers "
+	    "by less than this share is not an outlier. 0.05 is 5 %. Increase "
+	    "verdict.effect to ignore small differences." },
 	{ "verdict", "fdr", CONF_REAL, 0.000001, 0.2, NULL, "0.01", "1",
 	    "False discovery rate: the share of healthy nodes among the nodes "
 	    "that become outliers, which chance may cause. A lower rate "
@@ -317,9 +317,9 @@ const struct conf_row options_daemon[] = {
 	    "confirmation run, in 3 % of the rounds of 256 nodes and in 15 % "
 	    "of the rounds of 10000 nodes." },
 	{ "verdict", "votes", CONF_INT, 1, 16, NULL, "3", "rounds",
-	    "Number of slow rounds, among the last verdict.window, that make "
-	    "a node an outlier. Fewer find a fault sooner and cause more "
-	    "confirmation runs." },
+	    "Number of slow rounds, among the last verdict.window, that make a "
+	    "node an outlier. A lower number finds a fault sooner and causes "
+	    "more confirmation runs." },
 	{ "verdict", "window", CONF_INT, 1, 16, NULL, "5", "rounds",
 	    "Number of most recent rounds of a node in which slow ones "
 	    "(verdict.votes) are counted." },
@@ -336,10 +336,11 @@ const struct conf_row options_daemon[] = {
 	    "Maximum number of confirmation runs in an hour; each uses six "
 	    "nodes." },
 	{ "verdict", "follow_up", CONF_INT, 0, 1000, NULL, "20", "1",
-	    "Maximum number of follow-up runs in an hour. Such a run measures "
-	    "a node or leaf again within a minute, if it took at least 1.5 "
-	    "times as long as usual in one round, or if it was that slow "
-	    "before and is normal again. 0: wait for the next rounds." },
+	    "Maximum number of follow-up runs in an hour. A follow-up run "
+	    "measures a node or leaf again within a minute: one that took at "
+	    "least 1.5 times as long as usual in one round, or an outlier that "
+	    "was that slow before and is normal again. 0: no follow-up runs; "
+	    "only scheduled rounds count." },
 	{ "verdict", "baseline", CONF_STRING, 1, 63, NULL, "commissioning", "",
 	    "Name of the pinned baseline with which nodes are compared; see "
 	    "coalctl baseline pin." },
@@ -355,9 +356,10 @@ const struct conf_row options_daemon[] = {
 	    "of nodes on one leaf switch have in common. 0: all nodes are on "
 	    "one leaf." },
 	{ "topology", "leaves", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Topology file, one leaf a line, for example leaf1 n[001-040]; "
-	    "it replaces leaf_prefix. Create it with coalctl topology "
-	    "import. SIGHUP reloads it. Empty: leaf_prefix applies." },
+	    "Topology file, one leaf a line, for example leaf1 n[001-040]. The "
+	    "file replaces topology.leaf_prefix; create it with coalctl "
+	    "topology import. SIGHUP reloads it. Empty: topology.leaf_prefix "
+	    "applies." },
 	/* removed */
 	{ "collector.copy_of", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
 	{ "store.copy_wait", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
@@ -373,17 +375,18 @@ const struct conf_row options_agent[] = {
 	    "next backoff. A collector that a standby has replaced is "
 	    "ignored." },
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
-	    "Name of this node; its certificate must contain it. Empty: the "
-	    "host name." },
+	    "Name of this node. The certificate of the agent (tls.cert) must "
+	    "contain this name. Empty: the host name." },
 	{ "agent", "user", CONF_STRING, 0, 64, NULL, "", "",
-	    "User of the process that reads data of the network, if the agent "
-	    "is root: a second process, which stays root, starts probes. This "
-	    "user must own agent.state_dir, agent.run_dir and the folder of "
-	    "tls.key. Empty: one process. Read at the start only." },
+	    "User as which the agent reads data of the network, if the agent "
+	    "is started by root: a second process, which stays root, starts "
+	    "probes. This user must own agent.state_dir, agent.run_dir and the "
+	    "folder of tls.key. Empty: one process, which stays root. Read at "
+	    "the start only." },
 	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,
 	    "/var/lib/coalmine-agent", "",
-	    "Directory of the spool, and of data by which the agent cleans "
-	    "up runs after a crash." },
+	    "Directory of the spool, and of the files by which the agent "
+	    "cleans up runs after a crash." },
 	{ "agent", "run_dir", CONF_STRING, 1, 80, NULL, "/run/coalmine-agent",
 	    "", "Directory of sockets and files of active runs." },
 	{ "agent", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
@@ -393,8 +396,8 @@ const struct conf_row options_agent[] = {
 	{ "agent", "spool_max", CONF_BYTES, 64.0 * 1024, 1024 * GIB, NULL,
 	    "64M", "bytes",
 	    "Maximum size of the spool, which holds records until the "
-	    "collector has stored them. If it is full, the oldest records of "
-	    "single rounds are dropped first." },
+	    "collector has stored them. If the spool is full, the oldest "
+	    "records of single rounds are dropped first." },
 	{ "agent", "grace", CONF_SPAN, 1, 3600, NULL, "100s", "s",
 	    "Active runs on this node are ended if the collector is "
 	    "unreachable for this long. The default covers a restart of the "
@@ -413,13 +416,13 @@ const struct conf_row options_agent[] = {
 	    "Unix socket of the munge daemon. Empty: the default of "
 	    "libmunge." },
 	{ "agent", "in_band", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Directory on a local disk in which jobs write the times of "
-	    "their own collectives, by NCCL's inspector or "
-	    "libcoalmine-pmpi.so. Empty: disabled." },
+	    "Directory on a local disk in which jobs write the times of their "
+	    "own collectives, by NCCL's inspector or libcoalmine-pmpi.so. The "
+	    "agent reads the files for coalctl job. Empty: disabled." },
 	{ "agent", "ras_port", CONF_INT, 0, 65535, NULL, "0", "",
 	    "TCP port of the status service (RAS) of NCCL jobs on this node: "
-	    "28028, unless NCCL_RAS_ADDR changes it. The agent queries it "
-	    "every 30 s. 0: disabled." },
+	    "28028, unless NCCL_RAS_ADDR changes the port. The agent queries "
+	    "the service every 30 s for the state of jobs. 0: disabled." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "",
 	    "Certificate of the site's authority, by which the agent "
@@ -433,8 +436,8 @@ const struct conf_row options_agent[] = {
 	    "tls.ca and each intermediate one. Empty: only the lists that "
 	    "the collector sends, which are stored in agent.state_dir." },
 	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine-probe", "",
-	    "User as which probes run if the agent is root. It must not be "
-	    "the user of the collector." },
+	    "User as which probes run if the agent is root. This must not be "
+	    "the user as which the collector runs." },
 	{ "children", "allow_root", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether probes may run as root. If not, runs are rejected while "
 	    "children.user is root or empty." },
@@ -442,11 +445,13 @@ const struct conf_row options_agent[] = {
 	    "/usr/libexec/coalmine", "",
 	    "Directory of the probe engines and of helper programs." },
 	{ "children", "openmpi", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
-	    "Directory of Open MPI's mpirun and orted. Empty: this node does "
-	    "not offer Open MPI." },
+	    "Directory of Open MPI's programs, such as mpirun, which reports "
+	    "the version. Ranks search libraries in ../lib and ../lib64. "
+	    "Empty: this node does not offer Open MPI." },
 	{ "children", "mpich", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
-	    "Directory of MPICH's mpiexec.hydra and hydra_pmi_proxy. Empty: "
-	    "this node does not offer MPICH." },
+	    "Directory of MPICH's programs, such as mpiexec.hydra, which "
+	    "reports the version. Ranks search libraries in ../lib and "
+	    "../lib64. Empty: this node does not offer MPICH." },
 	{ "children", "probes", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/probes.d", "",
 	    "Directory in which coalmine-build-probe(8) registers the site's "
@@ -457,9 +462,9 @@ const struct conf_row options_agent[] = {
 	{ "children", "slurm_conf", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Path of slurm.conf for srun. Empty: Slurm's default." },
 	{ "children", "command", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Command for campaigns with launcher = command. It submits a job "
-	    "to another batch system and must not return before the job has "
-	    "ended, for example /usr/bin/flux run -N {nodes} "
+	    "Command for campaigns with launcher = command. The command "
+	    "submits a job to another batch system and must not return before "
+	    "the job has ended, for example /usr/bin/flux run -N {nodes} "
 	    "--requires=hosts:{hostlist} {command}." },
 	{ "children", "programs", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Programs that a campaign may start by command.run, as absolute "
@@ -535,21 +540,25 @@ const struct conf_row options_agent[] = {
 	    "node is idle." },
 	{ "idle", "load", CONF_REAL, 0, 10000, NULL, "0.5", "1",
 	    "For check = load: the node is idle if its load per core is below "
-	    "this and no process computes on a GPU, as far as drivers report "
-	    "it." },
+	    "this value and no process computes on a GPU, as far as drivers "
+	    "report GPU use." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
 const struct conf_row options_probe[] = {
 	{ "probe", "mpi", CONF_CHOICE, 0, 0, "openmpi|mpich", NULL, "",
-	    "Family of this MPI, which decides how its launcher is used. "
+	    "Family of this MPI. It decides the environment variables by which "
+	    "ranks select the network, and the defaults of wireup and slurm. "
 	    "MVAPICH, Intel MPI and Cray MPICH belong to mpich." },
 	{ "probe", "engine", CONF_STRING, 1, 4000, NULL, NULL, "",
 	    "Path of the probe engine that was built with this MPI." },
 	{ "probe", "bin", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Directory of the launcher (mpirun or mpiexec.hydra) of this MPI, "
-	    "whose version is reported. Empty: the MPI has no launcher, for "
-	    "example Cray MPICH." },
+	    "Directory of this MPI's launcher, mpirun or mpiexec.hydra. The "
+	    "agent runs the launcher only to report the version of this MPI. "
+	    "Ranks search programs in this directory, and libraries in ../lib "
+	    "and ../lib64. Empty, for example for Cray MPICH, which has no "
+	    "launcher: no version is reported, and ranks search only the "
+	    "system's directories." },
 	{ "probe", "wireup", CONF_CHOICE, 0, 0, "auto|pmix|pmi", "auto", "",
 	    "Interface by which ranks of this MPI find each other at the "
 	    "start: PMIx (pmix), or PMI-1 and PMI-2 (pmi). auto: pmix for "
@@ -578,7 +587,7 @@ const struct conf_row options_scan[] = {
 	    "reported. Empty: nodes are only compared with each other." },
 	{ "scan", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
 	    "Memory of the message buffers. GPU memory requires an MPI that "
-	    "accepts pointers to it." },
+	    "accepts pointers to GPU memory." },
 	{ "scan", "json", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Print the result as one JSON object. The option --json has no "
 	    "value." },

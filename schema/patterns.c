@@ -132,8 +132,8 @@ const struct conf_row options_campaign[] = {
 	    "popular." },
 	{ "moe", "loads", CONF_STRING, 0, 4000, NULL, "", "",
 	    "File with the weight of each expert, in whole numbers, for "
-	    "example a histogram of a model's own routing. It replaces zipf. "
-	    "Empty: zipf applies." },
+	    "example a histogram of a model's own routing. The weights replace "
+	    "those of zipf. Empty: zipf applies." },
 	{ "moe", "seed", CONF_INT, 0, SEED_MAX, NULL, "0", "1",
 	    "Random seed that selects which experts are popular. 0: the "
 	    "first ones, on the first ranks." },
@@ -219,8 +219,8 @@ const struct conf_row options_campaign[] = {
 	    "no: these options have their defaults." },
 	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Path of a file in which tune = auto stores its measurements and "
-	    "the shapes that it has chosen. Later runs read this file and do "
-	    "not measure again. Empty: every run measures." },
+	    "the chosen shapes. Later runs read this file and do not measure "
+	    "again. Empty: every run measures." },
 	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "Machine for which tune = auto predicts: a name or file of "
 	    "coalmine-machine(5). Empty: the machine of predict, otherwise "
@@ -302,9 +302,11 @@ const struct conf_row options_campaign[] = {
 	    "several ranks." },
 	{ "neighbor", "order", CONF_CHOICE, 0, 0, "phased|dataflow", "phased",
 	    "",
-	    "phased: a rank completes a step before it begins the next. "
-	    "dataflow: it continues with the data of each source when its "
-	    "pieces arrive." },
+	    "When a rank begins the next of the three steps scatter, exchange, "
+	    "peer. phased: when it has completed the previous step for the "
+	    "data of all sources. dataflow: for the data of each source "
+	    "separately, when it has completed the previous step for this "
+	    "source." },
 	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
 	    "Transport of the messages: one for all steps, or one for each "
 	    "of the three steps scatter, exchange, peer" VIA_AUTO },
@@ -336,37 +338,45 @@ const struct conf_row options_campaign[] = {
 	    "2 and up." },
 	{ "multipath", "direct_rate", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
 	    "GB/s",
-	    "Rate of the direct path between the two devices. It is used to "
-	    "calculate share = auto and chunks = 0." },
+	    "Rate of the direct path between the two devices. Used to "
+	    "calculate the shares if share is auto, and the number of chunks "
+	    "if chunks is 0." },
 	{ "multipath", "direct_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
-	    "Fixed cost of a copy on the direct path. It is used to calculate "
-	    "share = auto and chunks = 0." },
+	    "Fixed cost of a copy on the direct path. Used to calculate the "
+	    "shares if share is auto, and the number of chunks if chunks is "
+	    "0." },
 	{ "multipath", "host_in", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
 	    "GB/s",
-	    "Rate from the sending device to its host. It is used to "
-	    "calculate share = auto and chunks = 0." },
+	    "Rate from the sending device to its host. Used to calculate the "
+	    "shares if share is auto, and the number of chunks if chunks is "
+	    "0." },
 	{ "multipath", "host_out", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
 	    "GB/s",
-	    "Rate from the host to the receiving device. It is used to "
-	    "calculate share = auto and chunks = 0." },
+	    "Rate from the host to the receiving device. Used to calculate the "
+	    "shares if share is auto, and the number of chunks if chunks is "
+	    "0." },
 	{ "multipath", "host_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "Fixed cost of starting the path through the host. It is used to "
-	    "calculate share = auto and chunks = 0." },
+	    "Fixed cost of starting the path through the host. Used to "
+	    "calculate the shares if share is auto, and the number of chunks "
+	    "if chunks is 0." },
 	{ "multipath", "relay_in", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
 	    "GB/s",
-	    "Rate from the sending device to a relay. It is used to "
-	    "calculate share = auto and chunks = 0." },
+	    "Rate from the sending device to a relay. Used to calculate the "
+	    "shares if share is auto, and the number of chunks if chunks is "
+	    "0." },
 	{ "multipath", "relay_out", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
 	    "GB/s",
-	    "Rate from a relay to the receiving device. It is used to "
-	    "calculate share = auto and chunks = 0." },
+	    "Rate from a relay to the receiving device. Used to calculate the "
+	    "shares if share is auto, and the number of chunks if chunks is "
+	    "0." },
 	{ "multipath", "relay_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "Fixed cost of starting a path through a relay. It is used to "
-	    "calculate share = auto and chunks = 0." },
+	    "Fixed cost of starting a path through a relay. Used to calculate "
+	    "the shares if share is auto, and the number of chunks if chunks "
+	    "is 0." },
 	{ "multipath", "chunk_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
 	    "Fixed cost of each of the two copies of a chunk (to the host or "
-	    "relay, and from it). It is used to calculate share = auto and "
-	    "chunks = 0." },
+	    "relay, and from it). Used to calculate the shares if share is "
+	    "auto, and the number of chunks if chunks is 0." },
 	{ "multipath", "tune", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether to tune the paths: one rank copies between two devices "
 	    "of measure.device, by one path and by several, for a range of "
@@ -426,26 +436,26 @@ const struct conf_row options_campaign[] = {
 	    "Memory of the message buffers: host memory or GPU memory." },
 	{ "measure", "gpu_aware", CONF_CHOICE, 0, 0, "auto|yes|no", "auto", "",
 	    "Whether pointers to GPU memory are passed to the MPI. auto: yes "
-	    "if the MPI reports support on all ranks. yes and no override "
-	    "this report. Before the measurement a byte is sent from GPU "
-	    "memory and verified; if it is wrong, messages go through pinned "
-	    "host memory." },
+	    "if the MPI reports support on all ranks. yes and no override this "
+	    "report. Before the measurement a byte is sent from GPU memory and "
+	    "verified. If the byte is wrong, messages go through pinned host "
+	    "memory." },
 	{ "measure", "via", CONF_CHOICE, 0, 0, "auto|mpi|xccl", "auto", "",
-	    "Transport of canaries and congestors on a device: the MPI, or "
-	    "NCCL or RCCL. auto: mpi if it accepts pointers to device memory, "
-	    "else xccl, else mpi through host memory. Plan probes have their "
-	    "own option via." },
+	    "Transport of canaries and congestors on a device: the MPI (mpi), "
+	    "or NCCL or RCCL (xccl). auto: mpi if the MPI accepts pointers to "
+	    "device memory, else xccl, else mpi through host memory. Plan "
+	    "probes have their own option via." },
 	{ "measure", "share_gpu", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Whether several ranks of a campaign may use one GPU. Each then "
-	    "gets a part of its bandwidth." },
+	    "Whether several ranks of a campaign may use one GPU. Each rank "
+	    "then gets a part of the bandwidth of this GPU." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "Machine, a name or file of coalmine-machine(5), for which every "
 	    "plan is also predicted and for which options with value auto "
 	    "are chosen. Empty: none." },
 	{ "measure", "bounds", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Whether the bandwidth between two nodes and of the link of each "
-	    "node is measured before collectives. The report then has the "
-	    "upper bounds for the bandwidth of the collectives." },
+	    "Whether the bandwidth between two nodes and the bandwidth of each "
+	    "node's link are measured before collectives. From them the report "
+	    "calculates upper bounds for the bandwidth of the collectives." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
 	    "Message sizes to measure, in place of the size of the probe: a "
 	    "list, such as 4,64K, or the first size, the last one and a "
@@ -463,12 +473,12 @@ const struct conf_row options_campaign[] = {
 	    "Whether all probes of the campaign are also measured while they "
 	    "run at the same time." },
 	{ "measure", "warmup", CONF_INT, 0, 100000, NULL, "2", "1",
-	    "Number of iterations before the measured ones; they are not "
-	    "counted." },
+	    "Number of iterations before the measured ones. Their times are "
+	    "not counted." },
 	{ "measure", "iterations", CONF_INT, 1, 100000, NULL, "100000", "1",
-	    "Number of measured iterations. If it is not set, iterations "
-	    "continue until measure.precision or measure.time is reached, up "
-	    "to this number." },
+	    "Number of measured iterations. If this option is not set, a "
+	    "measurement continues until measure.precision or measure.time is "
+	    "reached, or for 100000 iterations." },
 	{ "measure", "time", CONF_SPAN, 0.001, 3600, NULL, "1s", "s",
 	    "Time limit of one measurement. No effect if measure.iterations "
 	    "is set." },

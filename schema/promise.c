@@ -40,9 +40,9 @@ const struct conf_row options_promise[] = {
 	    "after headers and protocols, as measured on the nodes. With a "
 	    "lower efficiency the result is undetermined." },
 	{ "accept", "error", CONF_REAL, 0.001, 0.2, NULL, "0.05", "1",
-	    "Maximum probability that any part of the report is wrongly "
-	    "passed, and maximum probability that any part is wrongly "
-	    "failed." },
+	    "Highest probability that at least one part of the report is "
+	    "wrongly passed, and highest probability that at least one part "
+	    "is wrongly failed." },
 	{ "accept", "found", CONF_REAL, 0.3, 0.99, NULL, "0.9", "1",
 	    "A part at this share of its promised value is detected with "
 	    "probability 0.95. A share closer to 1 finds smaller defects and "
