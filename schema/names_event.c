@@ -9,8 +9,8 @@ const struct event_row names_events[NAMES_EVENTS_MAX] = {
 	{ "alarm", "the collector or an agent reports a problem" },
 	{ "alert", "an alert starts, continues or is resolved" },
 	{ "job",
-	    "ranks of a job do not answer, or a job stalls or "
-	    "progresses again" },
+	    "a user's job does not progress or lags, or ranks of the job do "
+	    "not answer NCCL, or the job progresses again" },
 	{ "link", "a link of a node went down or up, or a GPU failed" },
 	{ "order", "a user gave an order through the API" },
 	{ "reaction",
