@@ -36,7 +36,7 @@ FIELDS(hello) = {
 	{ "version", 'i', 0,
 	    "newest version of the protocol that the agent supports" },
 	{ "version_min", 'i', 1,
-	    "oldest version that it supports; absent: the newest only" },
+	    "oldest version that the agent supports; absent: the newest only" },
 	{ "node", 's', 0,
 	    "name of the node, the common name of its certificate" },
 	{ "boot", 's', 0, "random name of this process of the agent" },
@@ -71,12 +71,12 @@ FIELDS(prepared) = {
 };
 FIELDS(launched) = {
 	RUN,
-	{ "ok", 'b', 0, "whether they were started" },
+	{ "ok", 'b', 0, "whether the processes of the run were started" },
 	{ "pid", 'i', 1, "process id of the launcher" },
 	{ "begun", 'b', 1,
 	    "true: the job of the launcher has its nodes, so their agents "
 	    "can start the ranks" },
-	{ "text", 's', 1, "the reason, if they were not started" },
+	{ "text", 's', 1, "the reason, if the processes were not started" },
 	LAST
 };
 FIELDS(exited) = {
@@ -85,18 +85,19 @@ FIELDS(exited) = {
 	{ "status", 'i', 0,
 	    "exit code, or 128 plus the signal, of the first process that "
 	    "failed" },
-	{ "stderr", 's', 0, "the end of its standard error" },
+	{ "stderr", 's', 0,
+	    "the end of the standard error of this process" },
 	LAST
 };
 FIELDS(rank_lost) = {
 	RUN,
 	{ "rank", 'i', 0, "number of the rank" },
-	{ "pid", 'i', 0, "its process id" },
+	{ "pid", 'i', 0, "process id of the rank" },
 	{ "exited", 'b', 1, "whether the process has ended" },
 	{ "status", 'i', 1,
 	    "of a rank that the agent started: exit code, or 128 plus the "
 	    "signal" },
-	{ "stderr", 's', 1, "the end of its standard error" },
+	{ "stderr", 's', 1, "the end of the standard error of the rank" },
 	{ "abort", 's', 1, "the reason given to MPI_Abort" },
 	{ "stuck", 'o', 1,
 	    "of a rank that is alive and waits for another one: rank, node, "
@@ -118,11 +119,11 @@ FIELDS(counters) = {
 FIELDS(spool_lost) = {
 	RUN,
 	{ "records", 'i', 0, "number of dropped records" },
-	{ "bytes", 'i', 0, "their bytes" },
+	{ "bytes", 'i', 0, "size of the dropped records" },
 	LAST
 };
 FIELDS(mesh_ready) = {
-	{ "ok", 'b', 0, "whether the node answers echoes" },
+	{ "ok", 'b', 0, "whether the node answers echo requests" },
 	{ "text", 's', 1, "the reason, if not" },
 	LAST
 };
@@ -244,7 +245,8 @@ FIELDS(modex) = {
 	RUN,
 	{ "rank", 'i', 0, "number of the rank" },
 	{ "data", 's', 1,
-	    "its data, compressed by zstd, in base64; absent: a request" },
+	    "data of the rank, compressed by zstd, in base64; absent: a "
+	    "request for it" },
 	LAST
 };
 FIELDS(end) = {
@@ -342,7 +344,7 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_SPOOL_LOST] = { "spool-lost", WIRE_AGENT, spool_lost,
 	    "records that the agent dropped because its spool was full" },
 	[WIRE_MESH_READY] = { "mesh-ready", WIRE_AGENT, mesh_ready,
-	    "reply to mesh: the node answers echoes, or why not" },
+	    "reply to mesh: the node answers echo requests, or why not" },
 	[WIRE_MESH_REPORT] = { "mesh-report", WIRE_AGENT, mesh_report,
 	    "echoes of this node in the epoch that has ended" },
 	[WIRE_ENROLL] = { "enroll", WIRE_AGENT, enroll,

@@ -49,7 +49,7 @@ enum wire_type {
 	WIRE_RANK_LOST,   /* a rank's connection ended without bye */
 	WIRE_COUNTERS,    /* answer to sample */
 	WIRE_SPOOL_LOST,  /* data that had to be dropped */
-	WIRE_MESH_READY,  /* answer to mesh: it answers echoes, or why not */
+	WIRE_MESH_READY,  /* it answers echo requests, or why not */
 	WIRE_MESH_REPORT, /* results of the mesh's last epoch */
 	WIRE_ENROLL,      /* requests a certificate */
 	/* collector to agent */
