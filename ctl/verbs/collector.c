@@ -300,7 +300,7 @@ collector_stop(struct ctl *c)
 const struct verb verbs_stop[] = {
 	{ "stop", NULL, "", 0, 0, "all", "",
 	    "End every run on all nodes now. Schedules stay enabled; see "
-	    "schedule disable.",
+	    "coalctl schedule disable.",
 	    NULL, collector_stop },
 	{ 0 },
 };
