@@ -260,6 +260,7 @@ static int
 enroll_rewrite_swap(struct enroll *e, struct rewrite *w, FILE *from,
     const char *fresh, struct err *err)
 {
+	struct stat named, made;
 	int rc;
 
 	pthread_mutex_lock(&e->file);
@@ -268,7 +269,11 @@ enroll_rewrite_swap(struct enroll *e, struct rewrite *w, FILE *from,
 		(void)err_set(err, rc, "%s: %s", fresh, strerror(-rc));
 	else
 		rc = file_rename_synced(fresh, e->path, err);
-	if (rc == 0 && e->fd >= 0 && dup3(fileno(w->to), e->fd, O_CLOEXEC) < 0)
+	/* If only the sync of the folder failed, the new file has the name, and
+	 * lines in the old one would be lost. */
+	if (e->fd >= 0 && stat(e->path, &named) == 0 &&
+	    fstat(fileno(w->to), &made) == 0 && named.st_ino == made.st_ino &&
+	    dup3(fileno(w->to), e->fd, O_CLOEXEC) < 0)
 		rc = err_set(err, -errno, "%s: %s", e->path, strerror(errno));
 	pthread_mutex_unlock(&e->file);
 	return rc;

@@ -15,6 +15,7 @@ static int disk_sync(int fd);
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -30,6 +31,21 @@ disk_sync(int fd)
 		sem_wait(&disk_lets);
 	errno = disk_fails;
 	return disk_fails != 0 ? -1 : fdatasync(fd);
+}
+
+static int folder_fails;
+
+/* In place of the C library's. */
+int
+fsync(int fd)
+{
+	struct stat st;
+
+	if (folder_fails && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
 }
 
 #define NOW  1800000000
@@ -509,6 +525,29 @@ test_rewritten(void **state)
 }
 
 /* A file of any size is read. */
+/* The folder cannot be synced after the rewritten file has got its name: lines
+ * that follow are written into the file of that name. */
+static void
+test_rewritten_folder_fails(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new();
+	char text[PKI_TOKEN_TEXT];
+	struct err err;
+
+	(void)state;
+	assert_int_equal(token(e, "n1", 0, text), 0);
+	folder_fails = 1;
+	assert_int_equal(enroll_rewrite(e, time(NULL), &err), -EIO);
+	folder_fails = 0;
+	assert_int_equal(token(e, "n2", 0, text), 0);
+	enroll_close(e);
+	e = open_it();
+	ask(e, text, "n2", key, NULL);
+	EVP_PKEY_free(key);
+	enroll_close(e);
+}
+
 static void
 test_huge(void **state)
 {
@@ -548,6 +587,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_renewal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rewritten, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(test_rewritten_folder_fails,
+		    setup, teardown),
 		cmocka_unit_test_setup_teardown(test_huge, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_off, setup, teardown),
 	};
