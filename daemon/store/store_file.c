@@ -194,12 +194,36 @@ store_file_drop_copies(const char *path, int newest)
 	}
 }
 
+/* Read the number that sql selects. -errno with SQLite's error text. */
 static int
-store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
+store_file_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *err)
 {
-	int version = (int)sqlite_int(db, "PRAGMA user_version", -1);
-	int newest = store_file_newest_version(steps), rc = 0;
+	sqlite3_stmt *q = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &q, NULL);
 
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int64(q, 0);
+	else
+		err_say(err, "%s", sqlite3_errmsg(db));
+	sqlite3_finalize(q);
+	return rc == SQLITE_DONE ? -EIO : sqlite_errno(rc);
+}
+
+static int
+store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps,
+    struct err *err)
+{
+	int newest = store_file_newest_version(steps), rc, version;
+	int64_t said = 0;
+
+	rc = store_file_int(db, "PRAGMA user_version", &said, err);
+	if (rc < 0)
+		return rc;
+	if (said < 0)
+		return err_set(err, -ENOTSUP, "its schema version is negative");
+	version = (int)said; /* SQLite has 32 bits */
 	store_file_drop_copies(path, newest);
 	if (version > newest) {
 		log_warnx("store: %s has schema version %d, but this program "
@@ -288,28 +312,13 @@ store_file_quick_check(sqlite3 *db, struct err *err)
 		rc = text == NULL ? -ENOMEM : store_file_check_errno(db, text);
 	else
 		rc = rc == SQLITE_DONE ? -EIO : sqlite_errno(rc);
-	if (rc < 0)
+	if (rc < 0 && rc != -EBADMSG && text != NULL) /* only has a number */
+		err_say(err, "%s: %s", text, strerror(-rc));
+	else if (rc < 0)
 		err_say(err, "%s", text != NULL ? text : sqlite3_errmsg(db));
 	sqlite3_finalize(q);
 	sqlite_set_deadline(db, NULL);
 	return rc;
-}
-
-/* Read the number that sql selects. -errno with SQLite's error text. */
-static int
-store_file_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *err)
-{
-	sqlite3_stmt *q = NULL;
-	int rc = sqlite3_prepare_v2(db, sql, -1, &q, NULL);
-
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(q);
-	if (rc == SQLITE_ROW)
-		*ret = sqlite3_column_int64(q, 0);
-	else
-		err_say(err, "%s", sqlite3_errmsg(db));
-	sqlite3_finalize(q);
-	return rc == SQLITE_DONE ? -EIO : sqlite_errno(rc);
 }
 
 /* Open, check and migrate the file. -EBADMSG: damaged; -EEXIST: a file of
@@ -335,7 +344,7 @@ store_file_prepare_once(const char *path, const struct embed *steps,
 	if (rc == 0)
 		rc = store_file_quick_check(s->db, err);
 	if (rc == 0)
-		rc = store_file_migrate(s->db, path, steps);
+		rc = store_file_migrate(s->db, path, steps, err);
 	if (rc == -EBADMSG && err->text[0] == '\0')
 		err_say(err, "not a database");
 	sqlite_shut(s);

@@ -204,25 +204,29 @@ test_migration_is_all_or_nothing(void **state)
 	char path[256], copy[256];
 	struct utimbuf long_ago = { .modtime = time(NULL) - 8 * 24 * 3600 };
 	struct sqlite *s;
+	struct err err;
 	sqlite3 *db;
 
 	path_in(f, "m.db", path);
 	path_in(f, "m.db.v1", copy);
 	assert_int_equal(sqlite_open(path, SQL_WRITER, &s, NULL), 0);
 	db = s->db;
-	assert_int_equal(store_file_migrate(db, path, first), 0);
-	assert_int_equal(store_file_migrate(db, path, steps_bad), -EIO);
+	assert_int_equal(store_file_migrate(db, path, first, &err), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_bad, &err), -EIO);
 	assert_int_equal(sqlite_int(db, "PRAGMA user_version", -1), 1);
 	assert_int_equal(sqlite_int(db, "SELECT count(*) FROM a", -1), 0);
-	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_ok, &err), 0);
 	assert_int_equal(sqlite_int(db, "PRAGMA user_version", -1), 2);
 	assert_int_equal(sqlite_int(db, "SELECT count(y IS NULL) FROM a", -1),
 	    1);
-	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_ok, &err), 0);
 	assert_int_equal(access(copy, F_OK), 0); /* the earlier file */
 	assert_int_equal(utime(copy, &long_ago), 0);
-	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_ok, &err), 0);
 	assert_int_equal(access(copy, F_OK), -1); /* for a week */
+	assert_int_equal(sqlite_exec(db, "PRAGMA user_version=-1"), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_ok, &err),
+	    -ENOTSUP);
 	sqlite_shut(s);
 }
 
