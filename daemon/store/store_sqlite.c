@@ -250,12 +250,15 @@ static int
 store_sqlite_engine_begin(struct sql *db, int synced)
 {
 	struct sqlite *s = (struct sqlite *)db;
+	int rc = 0;
 
-	if (s->synced != synced &&
-	    store_sqlite_quietly(s->db,
-		synced ? "PRAGMA synchronous=FULL"
-		       : "PRAGMA synchronous=NORMAL") == 0)
-		s->synced = synced;
+	if (s->synced != synced)
+		rc = store_sqlite_quietly(s->db,
+		    synced ? "PRAGMA synchronous=FULL"
+			   : "PRAGMA synchronous=NORMAL");
+	if (rc < 0)
+		return rc;
+	s->synced = synced;
 	return store_sqlite_quietly(s->db, "BEGIN IMMEDIATE");
 }
 
