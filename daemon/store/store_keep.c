@@ -5,6 +5,7 @@
  */
 
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/store/store_keep.h"
 #include "common/clk.h"
@@ -130,27 +131,37 @@ store_keep_slice(struct sql *db, uint64_t now_unix_ns,
 #define BELIEVE_NS    (7 * AHEAD_MAX_NS)
 #define CLOCK_SAVE_NS (3600 * CLK_NS_PER_S)
 
-void
+int
 store_clock_read(struct sql *db, struct store_clock *ret)
 {
-	int64_t saved = sql_int(db,
+	int64_t saved = 0, ahead = 0;
+	int rc;
+
+	rc = sql_int(db,
 	    "SELECT CAST(value AS BIGINT) FROM setting"
 	    " WHERE key = 'store.clock'",
-	    0);
-
-	if (saved <= 0)
-		saved = sql_int(db,
+	    &saved);
+	if (rc == 0 && saved <= 0)
+		rc = sql_int(db,
 		    "SELECT max(at) FROM (SELECT max(created_unix_ns) AS at"
 		    " FROM run UNION ALL SELECT max(at_unix_ns) FROM event)"
 		    " AS newest",
-		    0);
-	*ret = (struct store_clock){ .unix_ns = saved > 0 ? (uint64_t)saved
-							  : clk_unix_ns(),
-		.ahead_ns = (uint64_t)sql_int(db,
+		    &saved);
+	if (rc == 0)
+		rc = sql_int(db,
 		    "SELECT CAST(value AS BIGINT) FROM setting"
 		    " WHERE key = 'store.clock_ahead'",
-		    0),
+		    &ahead);
+	if (rc < 0) {
+		log_warnx("store: cannot read the newest stored time: %s: %s",
+		    sql_error(db), strerror(-rc));
+		return rc;
+	}
+	*ret = (struct store_clock){ .unix_ns = saved > 0 ? (uint64_t)saved
+							  : clk_unix_ns(),
+		.ahead_ns = (uint64_t)ahead,
 		.at_ns = clk_ns() };
+	return 0;
 }
 
 uint64_t

@@ -26,8 +26,9 @@ struct store_clock {
 	uint64_t saved_unix_ns; /* the value saved in the store */
 };
 /* Read the time that was saved before the restart, or else the time of the
- * newest row. */
-void store_clock_read(struct sql *db, struct store_clock *ret);
+ * newest row. Return 0, or -errno after logging the error: without this time a
+ * clock that is ahead would delete the history. */
+int store_clock_read(struct sql *db, struct store_clock *ret);
 /* Return the accepted time, at most clk_unix_ns(); it is saved in the store
  * once an hour. */
 uint64_t store_clock_now(struct sql *db, struct store_clock *c);

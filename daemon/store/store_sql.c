@@ -78,16 +78,18 @@ sql_prepare(struct sql *db, const char *sql, struct sql_stmt **ret)
 	    db->engine->prepare_stmt(db, sql, ret));
 }
 
-int64_t
-sql_int(struct sql *db, const char *sql, int64_t fallback)
+int
+sql_int(struct sql *db, const char *sql, int64_t *ret)
 {
 	struct sql_stmt *q = NULL;
-	int64_t value = fallback;
+	int rc = sql_prepare(db, sql, &q);
 
-	if (sql_prepare(db, sql, &q) == 0 && sql_step(q) > 0)
-		value = sql_column_int(q, 0);
+	if (rc == 0)
+		rc = sql_step(q);
+	if (rc >= 0)
+		*ret = rc > 0 ? sql_column_int(q, 0) : 0;
 	sql_finalize(q);
-	return value;
+	return rc < 0 ? rc : 0;
 }
 
 void

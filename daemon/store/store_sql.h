@@ -170,8 +170,8 @@ int sql_open(const struct store_options *o, enum sql_role role,
 void sql_close(struct sql *db); /* NULL is allowed */
 int sql_exec(struct sql *db, const char *sql);
 int sql_prepare(struct sql *db, const char *sql, struct sql_stmt **ret);
-/* Return the first column of the first row, or fallback without rows. */
-int64_t sql_int(struct sql *db, const char *sql, int64_t fallback);
+/* Get the first column of the first row, 0 without rows. Return 0 or -errno. */
+int sql_int(struct sql *db, const char *sql, int64_t *ret);
 void sql_finalize(struct sql_stmt *q);
 void sql_bind_int(struct sql_stmt *q, int at, int64_t v);
 void sql_bind_text(struct sql_stmt *q, int at, const char *text); /* or NULL */

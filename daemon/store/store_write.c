@@ -651,9 +651,9 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 		rc = store_write_look_who_leads(w);
 	if (rc == 0)
 		rc = store_put_new(w->db, &w->put);
+	if (rc == 0) /* before this process writes a row */
+		rc = store_clock_read(w->db, &w->clock);
 	if (rc == 0) {
-		/* Before this process writes a row. */
-		store_clock_read(w->db, &w->clock);
 		(void)store_clock_now(w->db, &w->clock);
 		w->ticked_ns = clk_ns();
 		w->keep_ns = w->ticked_ns + TICK_NS;

@@ -621,7 +621,7 @@ test_clock_believed(void **state)
 	fake_ns = CLK_NS_PER_S;
 	fake_ahead_ns = 0;
 	clk_set_source(fake_clock, fake_unix);
-	store_clock_read(db, &c);
+	assert_int_equal(store_clock_read(db, &c), 0);
 	start = store_clock_now(db, &c);
 	fake_ahead_ns = 365 * DAY_NS;
 	at = store_clock_now(db, &c);
@@ -630,7 +630,8 @@ test_clock_believed(void **state)
 	fake_ahead_ns += 6 * DAY_NS;
 	at = store_clock_now(db, &c);
 	assert_true(c.is_ahead && at - start < 7 * DAY_NS);
-	store_clock_read(db, &c); /* restart: the saved value counts */
+	/* restart: the saved value counts */
+	assert_int_equal(store_clock_read(db, &c), 0);
 	at = store_clock_now(db, &c);
 	assert_true(c.is_ahead && at - start < 7 * DAY_NS);
 	fake_ns += DAY_NS; /* six before the restart */

@@ -18,6 +18,15 @@
 
 #include "daemon/store/store_roll.c"
 
+static int64_t
+number_of(struct sql *db, const char *sql)
+{
+	int64_t number;
+
+	assert_int_equal(sql_int(db, sql, &number), 0);
+	return number;
+}
+
 #define NODES 300
 
 static int
@@ -171,7 +180,7 @@ test_long_bodies_come_back(void **state)
 		return;
 	}
 	/* 300 rows of some 45 bytes */
-	assert_in_range(sql_int(db, "SELECT length(body) FROM record", 0), 500,
+	assert_in_range(number_of(db, "SELECT length(body) FROM record"), 500,
 	    8000);
 	/* A foreign BLOB is reported, and is not a record. */
 	assert_int_equal(sql_exec(db, "UPDATE record SET body = x'ffffffff00'"),
@@ -418,7 +427,7 @@ test_whole_days_go(void **state)
 			json_decref(record);
 		}
 		db = db_take(f);
-		assert_int_equal(sql_int(db, "SELECT count(*) FROM record", -1),
+		assert_int_equal(number_of(db, "SELECT count(*) FROM record"),
 		    1200);
 		do {
 			rc = store_keep_slice(db, now,
@@ -431,9 +440,9 @@ test_whole_days_go(void **state)
 			assert_int_equal(slices, 1);
 		else
 			assert_true(slices >= 4);
-		assert_int_equal(sql_int(db, "SELECT count(*) FROM record", -1),
+		assert_int_equal(number_of(db, "SELECT count(*) FROM record"),
 		    live);
-		assert_int_equal(sql_int(db, "SELECT count(*) FROM run", -1),
+		assert_int_equal(number_of(db, "SELECT count(*) FROM run"),
 		    live);
 		db_give(f, db);
 	}
@@ -464,20 +473,19 @@ test_old_nodes_go(void **state)
 		json_decref(node);
 	}
 	db = db_take(f);
-	assert_int_equal(sql_int(db, "SELECT count(*) FROM node_inventory", -1),
+	assert_int_equal(number_of(db, "SELECT count(*) FROM node_inventory"),
 	    2);
 	while (
 	    (rc = store_keep_slice(db, now,
 		 &(struct store_options){ .retention_ns = 90 * DAY_NS })) > 0)
 		;
 	assert_int_equal(rc, 0);
-	assert_int_equal(sql_int(db, "SELECT count(*) FROM node", -1), 1);
-	assert_int_equal(sql_int(db,
+	assert_int_equal(number_of(db, "SELECT count(*) FROM node"), 1);
+	assert_int_equal(number_of(db,
 			     "SELECT count(*) FROM node_inventory AS i"
-			     " JOIN node AS n ON n.node = i.node",
-			     -1),
+			     " JOIN node AS n ON n.node = i.node"),
 	    1);
-	assert_int_equal(sql_int(db, "SELECT count(*) FROM node_inventory", -1),
+	assert_int_equal(number_of(db, "SELECT count(*) FROM node_inventory"),
 	    1);
 	db_give(f, db);
 }
