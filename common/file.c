@@ -64,11 +64,17 @@ file_open(const char *path, FILE **ret, struct err *err)
 int
 file_check(const char *path, struct err *err)
 {
+	char part[4096];
 	FILE *fp;
 	int rc = file_open(path, &fp, err);
 
-	if (rc == 0)
-		fclose(fp);
+	if (rc < 0)
+		return rc;
+	while (fread(part, 1, sizeof(part), fp) > 0)
+		;
+	if (ferror(fp))
+		rc = file_complain(path, -EIO, err);
+	fclose(fp);
 	return rc;
 }
 
@@ -149,8 +155,12 @@ file_number(const char *path, int64_t least, int64_t fallback)
 	struct err err;
 	int64_t n;
 	size_t len;
+	int rc;
 
-	if (file_read(path, 64, &text, &len, &err) < 0)
+	rc = file_read(path, 64, &text, &len, &err);
+	if (rc < 0 && rc != -ENOENT)
+		log_warnx("%s; using %lld", err.text, (long long)fallback);
+	if (rc < 0)
 		return fallback;
 	text[strcspn(text, "\n")] = '\0';
 	if (str_to_int(text, least, INT64_MAX, &n) < 0) {

@@ -19,7 +19,8 @@
 
 /* Open a file for reading; the caller closes *ret. */
 int file_open(const char *path, FILE **ret, struct err *err);
-/* Check that file_open would succeed, before a library opens the file. */
+/* Check that a whole file can be read, before a library reads it, which may
+ * take an error for the end of the file. */
 int file_check(const char *path, struct err *err);
 /* Read a whole file, with a NUL behind its bytes; the caller frees *ret. Return
  * -EFBIG if the file has more than most_bytes. */
@@ -38,7 +39,8 @@ int file_lines(FILE *from, int64_t most_bytes, file_line_cb *cb, void *arg);
 #define FILE_LAST_FDS 128
 int file_fd_is_last(int fd);
 /* Return the integer in a small file of Coalmine; it must be at least `least`.
- * Return fallback if the file is missing, or invalid, which is logged. */
+ * Return fallback if the file is missing; or if it cannot be read or is
+ * invalid, which is logged. */
 int64_t file_number(const char *path, int64_t least, int64_t fallback);
 /* Write text into a new file and sync it. Return -EEXIST if the file exists. */
 int file_new(const char *path, int mode, const char *text, struct err *err);
