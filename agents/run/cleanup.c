@@ -164,7 +164,9 @@ cleanup_run_dir(const struct agent *ag, const char *run, const char *path)
 		cleanup_tmp_empty(ag, path);
 	cleanup_owner_take(ag);
 	dir = cleanup_folder_open(AT_FDCWD, path);
-	if (dir != NULL)
+	if (dir == NULL)
+		log_warn("cannot open the directory %s", path);
+	else
 		unlinkat(dirfd(dir), "tmp", AT_REMOVEDIR);
 	while (dir != NULL && (de = readdir(dir)) != NULL)
 		(void)!unlinkat(dirfd(dir), de->d_name, 0);
@@ -309,6 +311,8 @@ cleanup_leftovers(struct agent *ag)
 		    found);
 	cleanup_owner_take(ag);
 	dir = opendir(top);
+	if (dir == NULL)
+		log_warn("cannot open the run directory %s", top);
 	privileges_back();
 	while (dir != NULL && (de = readdir(dir)) != NULL)
 		if (strcmp(de->d_name, ".") != 0 &&

@@ -31,6 +31,7 @@
 #include "agents/sensor/sensor.h"
 #include "agents/sensor/settings.h"
 #include "common/clk.h"
+#include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/sysfs.h"
@@ -510,9 +511,12 @@ inventory_version_ask(const struct child_spec *as, const char *path,
 	pid_t pid;
 
 	ret[0] = '\0';
-	if (pipe2(fds, O_CLOEXEC) < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		log_warn("cannot read the version of %s", path);
 		return;
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0) {
+		log_warn("cannot read the version of %s", path);
 		close(fds[0]);
 		close(fds[1]);
 		return;
@@ -551,8 +555,11 @@ inventory_version_ask(const struct child_spec *as, const char *path,
 	}
 	close(fds[0]);
 	close(control[0]);
-	if (rc != 0)
+	if (rc != 0) {
+		log_warnx("cannot read the version of %s: %s: %s", path,
+		    as->keeper, strerror(rc));
 		return;
+	}
 	inventory_version_reap(pid);
 	text[len] = '\0';
 	inventory_version_find(text, mark, ret, cap_bytes);
