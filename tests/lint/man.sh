@@ -3,8 +3,8 @@
 #
 # man.sh [TREE TABLES] - the manual pages, with their tables, are clean mdoc, the
 # index coalmine(7) lists each with its own one-line description, tests that
-# they name exist, and they document every option, output and state: TABLES is
-# coalmine-tables of the build.
+# they name exist, each claim of the threat model names one, and they document
+# every option, output and state: TABLES is coalmine-tables of the build.
 if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
 	root=$(cd "$(dirname "$0")/../.." && pwd)
 	set -- "$root" "$root/build/dev/etc/coalmine-tables"
@@ -68,6 +68,18 @@ for f in $(files '*.[1-8]' | grep -v '^tests/'); do
 		echo "$f: names test $name of $file, which is not there"
 	done
 done | grep . && bad=1
+
+# Each item of the threat model's lists names a test; recommendations have none.
+for f in $(files coalmine-security.7); do
+	awk '/^\.Sh/ { advice = /CONNECTIONS OF RANKS/ }
+	    /^\.(It|El)/ && at && !tested && !advice {
+		print FILENAME ":" at ": a claim without a test"; bad = 1 }
+	    /^\.Bl/ { list = /-bullet/ }
+	    /^\.(It|El)/ { at = list && /It/ ? FNR : 0; tested = 0 }
+	    /^\.El/ { list = 0 }
+	    /^\.Pq Pa tests/ { tested = 1 }
+	    END { exit bad }' "$f" || bad=1
+done
 
 # The words of a page, each page rendered once, without overstriking.
 backspace=$(printf '\b')

@@ -186,6 +186,8 @@ spoil man 'docs/coalmine.7: has no entry for etc/coalmine.conf.5' \
     'sed -i "s/^.Nd .*/.Nd another description/" etc/coalmine.conf.5'
 spoil man 'docs/coalmine.7: names test none of tests/x.py' \
     'echo ".Pq Pa tests/x.py : Li none ;" >>docs/coalmine.7'
+spoil man 'docs/coalmine-security.7:2: a claim without a test' \
+    'printf ".Bl -bullet\n.It\nx.\n.El\n" >docs/coalmine-security.7'
 spoil made 'man/man5/coalmine.conf.5:1: differs' \
     'sed -i "s/^.Sh COLLECTOR/.Sh COLLECTORS/" etc/coalmine.conf.5'
 spoil made 'grafana/coalmine-overview.json:1: differs' \

@@ -137,7 +137,9 @@ def main():
         assert names(ask(c, "jobs", "proxy", "ann")) == ["7"]
         assert names(ask(c, "jobs", "proxy", "bob")) == ["8_1", "8_2"]
         assert names(ask(c, "jobs/8", "proxy", "bob")) == ["8_1", "8_2"]
-        assert ask(c, "jobs/7", "proxy", "bob")[0] == 404
+        hidden = ask(c, "jobs/7", "proxy", "bob")
+        assert hidden[0] == 404
+        assert hidden == ask(c, "jobs/77", "proxy", "bob")  # no such job
         assert names(ask(c, "jobs?limit=1", "proxy", "ann")) == ["7"]
 
         # with the verdicts on its nodes
