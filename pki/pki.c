@@ -36,7 +36,9 @@ pki_fail_ssl(struct err *err, const char *what)
 	/* The first is the nearest to the cause; of a file that is something
 	 * else it only says which decoder gave up. */
 	while ((code = ERR_get_error()) != 0) {
-		reason = ERR_reason_error_string(code);
+		/* OpenSSL has no texts for errors of system calls. */
+		reason = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+						: ERR_reason_error_string(code);
 		if ((ERR_GET_LIB(code) == ERR_LIB_PEM &&
 			ERR_GET_REASON(code) == PEM_R_NO_START_LINE) ||
 		    ERR_GET_REASON(code) == ERR_R_UNSUPPORTED)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 20) /* of all authorities of a site */
 
 STACK_OF(X509) * pki_certs_read(const char *text)
 {
@@ -32,6 +35,17 @@ STACK_OF(X509) * pki_certs_read(const char *text)
 		return certs;
 	sk_X509_free(certs);
 	return NULL;
+}
+
+EVP_PKEY *
+pki_key_read(const char *text)
+{
+	BIO *from = BIO_new_mem_buf(text, -1);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(from, NULL, NULL, NULL);
+
+	BIO_free(from);
+	ERR_clear_error();
+	return key;
 }
 
 static char *
@@ -67,16 +81,19 @@ pki_key_text(EVP_PKEY *key)
 X509 *
 pki_cert_load(const char *path, struct err *err)
 {
-	X509 *cert = NULL;
-	FILE *from;
+	X509 *cert;
+	char *text;
+	size_t len;
+	BIO *from;
 
-	if (file_open(path, &from, err) == 0) {
-		cert = PEM_read_X509(from, NULL, NULL, NULL);
-		fclose(from);
-		if (cert == NULL)
-			err_say(err, "%s: expected a certificate in PEM format",
-			    path);
-	}
+	if (file_read(path, FILE_BYTES_MAX, &text, &len, err) < 0)
+		return NULL;
+	from = BIO_new_mem_buf(text, (int)len);
+	cert = PEM_read_bio_X509(from, NULL, NULL, NULL);
+	if (cert == NULL)
+		err_say(err, "%s: expected a certificate in PEM format", path);
+	BIO_free(from);
+	free(text);
 	ERR_clear_error();
 	return cert;
 }
@@ -85,16 +102,16 @@ EVP_PKEY *
 pki_key_load(const char *path, struct err *err)
 {
 	EVP_PKEY *key = NULL;
-	FILE *from;
+	char *text;
+	size_t len;
 
-	if (file_open(path, &from, err) == 0) {
-		key = PEM_read_PrivateKey(from, NULL, NULL, NULL);
-		fclose(from);
-		if (key == NULL)
-			err_say(err, "%s: expected a private key in PEM format",
-			    path);
-	}
-	ERR_clear_error();
+	if (file_read(path, PKI_PEM_MAX, &text, &len, err) < 0)
+		return NULL;
+	key = pki_key_read(text);
+	if (key == NULL)
+		err_say(err, "%s: expected a private key in PEM format", path);
+	OPENSSL_cleanse(text, len);
+	free(text);
 	return key;
 }
 

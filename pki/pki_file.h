@@ -11,6 +11,8 @@
 /* Return all certificates of a text, which must end behind the last one; NULL:
  * it has none, or is malformed. */
 STACK_OF(X509) * pki_certs_read(const char *text);
+/* Return the private key of a PEM text; NULL: malformed. */
+EVP_PKEY *pki_key_read(const char *text);
 /* Return certificates as PEM text; the caller frees it. */
 char *pki_certs_text(X509 *const *certs, size_t count);
 /* Load a certificate or a private key from a file. */

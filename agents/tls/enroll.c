@@ -86,10 +86,18 @@ enroll_token_get(struct enroll *e, struct err *err)
 static int
 enroll_key_get(struct enroll *e, struct err *err)
 {
-	char *text;
+	char *text = NULL;
+	size_t len;
 	int rc;
 
-	e->key = pki_key_load(e->key_path, NULL);
+	rc = file_read(e->key_path, PKI_PEM_MAX, &text, &len, err);
+	if (rc < 0 && rc != -ENOENT)
+		return rc; /* it may be the key of the used token */
+	if (rc == 0) {
+		e->key = pki_key_read(text);
+		OPENSSL_cleanse(text, len);
+		free(text);
+	}
 	if (e->key != NULL)
 		return 0;
 	e->key = pki_key_new();
