@@ -492,7 +492,9 @@ main_load_cb(int status, json_t *result, void *arg)
 
 	if (status == -ECANCELED)
 		return; /* a signal has ended the parts already */
-	again = !a->ready && (status == -ENOTCONN || status == -ETIMEDOUT);
+	/* Without its state the collector would overwrite rows of it. Damaged
+	 * rows will never be readable. */
+	again = status < 0 && !a->ready && status != -EBADMSG;
 	if (status < 0 && !a->ready)
 		log_warnx("cannot load state from the store, step %zu of "
 			  "%zu: %s%s",
