@@ -42,6 +42,7 @@
 #include "common/notify.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "pki/pki.h"
 #include "schema/mpi_settings.h"
 #include "schema/options.h"
 
@@ -471,6 +472,10 @@ main(int argc, char **argv)
 	char *text;
 	int rc = 0;
 
+	/* A missing value or timer would be noticed much later. */
+	pki_memory_set();
+	json_set_alloc_funcs(xmalloc, free);
+	event_set_mem_functions(xmalloc, xrealloc, free);
 	main_arguments_read(&a, argc, argv);
 	ag.conf = main_conf_read(&a);
 	if (a.print) {

@@ -35,6 +35,18 @@ xreallocarray(void *old, size_t count, size_t size_bytes)
 }
 
 void *
+xmalloc(size_t bytes)
+{
+	return xrealloc(NULL, bytes);
+}
+
+void *
+xrealloc(void *old, size_t bytes)
+{
+	return xreallocarray(old, bytes, 1);
+}
+
+void *
 xmore(void *old, size_t count, size_t size_bytes)
 {
 	if (count == 0)

@@ -17,6 +17,10 @@ void *xreallocarray(void *old, size_t count, size_t size_bytes);
 /* Make room for one more item in a list that grows by one item at a time and
  * begins as NULL. count: the items that it has. Return the list. */
 void *xmore(void *old, size_t count, size_t size_bytes);
+/* As malloc and realloc. For libraries whose callers, or the libraries
+ * themselves, do not check every allocation. */
+void *xmalloc(size_t bytes);
+void *xrealloc(void *old, size_t bytes);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t len_bytes);
 /* Replace *text by a copy of `to`, which can be NULL, and free the old text. */

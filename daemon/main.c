@@ -47,6 +47,7 @@
 #include "daemon/store/store.h"
 #include "daemon/store/store_recover.h"
 #include "daemon/api/api_int.h"
+#include "pki/pki.h"
 
 /* Limits of a run are seconds; a quarter is soon enough. */
 #define TICK_US     (250 * 1000)
@@ -626,8 +627,10 @@ main_base_open(struct app *a, struct err *err)
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	a->base = event_base_new_with_config(config);
 	event_config_free(config);
-	(void)err;
-	return a->base != NULL ? 0 : -ENOMEM;
+	if (a->base == NULL)
+		return err_set(err, -ENOMEM,
+		    "cannot create the event loop of libevent");
+	return 0;
 }
 
 static void
@@ -805,6 +808,10 @@ main(int argc, char **argv)
 	log_init("coalmined", LOG_LEVEL_INFO);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL); /* the parent process may ignore it */
+	/* A missing value or timer would be noticed much later. */
+	pki_memory_set();
+	json_set_alloc_funcs(xmalloc, free);
+	event_set_mem_functions(xmalloc, xrealloc, free);
 	program_remember(argv);
 	arguments_read(argc, argv, &args);
 	if (settings_load(args.config, args.sets, args.set_count, s, &err) < 0)

@@ -13,6 +13,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,6 +27,40 @@
 #define SERIAL_BYTES 16
 #define SECRET_BYTES 20
 #define TOKEN_HEAD   "coalmine1-"
+
+static void *
+pki_memory_new(size_t bytes, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return xmalloc(bytes);
+}
+
+static void *
+pki_memory_resize(void *old, size_t bytes, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return xrealloc(old, bytes);
+}
+
+static void
+pki_memory_drop(void *old, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(old);
+}
+
+void
+pki_memory_set(void)
+{
+	CRYPTO_set_mem_functions(pki_memory_new, pki_memory_resize,
+	    pki_memory_drop);
+	/* The end of the program must not wait for a lock of OpenSSL that the
+	 * failed call holds. */
+	OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
 
 int
 pki_fail_ssl(struct err *err, const char *what)

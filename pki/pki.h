@@ -28,6 +28,11 @@
  * with its authority's less than 3 KiB. */
 #define PKI_PEM_MAX (16 * 1024)
 
+/* Let OpenSSL end the program if an allocation fails: otherwise an incomplete
+ * list of revoked certificates is not noticed. Call it before any other
+ * function of OpenSSL. */
+void pki_memory_set(void);
+
 /* Set err to the text `what` and OpenSSL's own error, and empty OpenSSL's error
  * queue. Return -EIO. */
 int pki_fail_ssl(struct err *err, const char *what);

@@ -470,9 +470,15 @@ session_open_next(struct session *s)
 	s->state = SESSION_OPENING;
 	s->heard_ns = clk_ns();
 	ssl = SSL_new(s->tls.ctx);
-	s->bev = bufferevent_openssl_socket_new(s->base, -1, ssl,
-	    BUFFEREVENT_SSL_CONNECTING,
-	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	if (ssl != NULL)
+		s->bev = bufferevent_openssl_socket_new(s->base, -1, ssl,
+		    BUFFEREVENT_SSL_CONNECTING,
+		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	if (s->bev == NULL) {
+		SSL_free(ssl);
+		session_close(s, "out of memory for a connection");
+		return;
+	}
 	SSL_set_tlsext_host_name(ssl, s->collector.host);
 	if (enroll_is_first(s->tls.enroll))
 		SSL_set_tlsext_host_name(ssl, (char[]){ PKI_ENROLL_SNI });
