@@ -218,6 +218,8 @@ cleanup_leaves(const struct agent *ag, const char *run)
 	len = snprintf(start, sizeof(start), "%s-%s%s", cleanup_leaf_prefix(ag),
 	    run != NULL ? run : "", run != NULL ? "-" : "");
 	dir = opendir(ag->cgroup);
+	if (dir == NULL)
+		log_warn("cannot open the directory %s", ag->cgroup);
 	while (dir != NULL && (de = readdir(dir)) != NULL) {
 		const char *rest = de->d_name + len;
 

@@ -348,12 +348,15 @@ tls_authorities(const struct conf *c)
 	char *text = NULL, digest[PKI_DIGEST_TEXT];
 	struct strbuf all = { 0 };
 	STACK_OF(X509) * certs;
+	struct err err;
 	size_t len;
 
 	strbuf_add(&all, "", 0);
 	if (file_read(conf_string(c, "tls", "ca"), AUTHORITIES_BYTES_MAX, &text,
-		&len, NULL) < 0)
+		&len, &err) < 0) {
+		log_warnx("%s", err.text);
 		return all.text;
+	}
 	certs = pki_certs_read(text);
 	for (int i = 0; i < sk_X509_num(certs); i++) {
 		pki_cert_digest(sk_X509_value(certs, i), digest);
