@@ -494,7 +494,7 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 	unsigned long long at = clk_unix_ns() / CLK_NS_PER_S;
 	char *path = xasprintf("%s/coalmine.db", o->dir);
 	struct err ignored = { 0 };
-	int rc, is_new = 0;
+	int rc, read_rc, is_new = 0;
 
 	err->text[0] = '\0';
 	rc = store_file_prepare_once(path, steps, err);
@@ -504,6 +504,16 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 		log_warnx("store: %s: %s; checking it again", path, err->text);
 		err->text[0] = '\0';
 		rc = store_file_prepare_once(path, steps, err);
+	}
+	/* To SQLite some failed reads are damage. */
+	if (rc == -EBADMSG) {
+		read_rc = store_file_read_all(path);
+		if (read_rc < 0) {
+			ignored = *err;
+			err_say(err, "%.200s: %s", ignored.text,
+			    strerror(-read_rc));
+			rc = read_rc;
+		}
 	}
 	if (rc < 0 && rc != -EBADMSG && err->text[0] != '\0') {
 		ignored = *err;
