@@ -138,6 +138,14 @@ sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
 		sqlite3_close(db);
 		return sqlite_errno(rc);
 	}
+	/* SQLite does this after any error of open(2). */
+	if (role == SQL_WRITER && sqlite3_db_readonly(db, "main") == 1) {
+		sqlite3_close(db);
+		return err_set(err, -EACCES,
+		    "%.300s: cannot open the file for writing, only for "
+		    "reading",
+		    path);
+	}
 	s = xcalloc(1, sizeof(*s));
 	s->sql.engine = &sql_sqlite;
 	s->db = db;
