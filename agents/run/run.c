@@ -511,8 +511,9 @@ run_campaign_write(struct run *run, const char *text)
 	privileges_back();
 	if (fd < 0)
 		return rc;
+	errno = ENOSPC; /* of a short write */
 	if (write(fd, text, len) != (ssize_t)len)
-		rc = -EIO;
+		rc = -errno;
 	if (run->ag->child_gid >= 0 && fchmod(fd, 0640) < 0)
 		rc = -errno;
 	close(fd);
