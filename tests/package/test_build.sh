@@ -14,5 +14,7 @@ export DEB_BUILD_OPTIONS=noautodbgsym
 "$source_dir/packaging/deb" "$packages" || fail "packaging/deb"
 cd "$packages" || exit
 say "built: $(echo *.deb)"
-nice lintian --allow-root --fail-on error,warning ./*.changes || fail "lintian"
+# Lines that groff cannot justify depend on its version; mandoc checks manuals.
+nice lintian --allow-root --fail-on error,warning \
+    --suppress-tags groff-message ./*.changes || fail "lintian"
 say "lintian is content"
