@@ -59,7 +59,7 @@ struct enroll_ask {
 	const char *token; /* NULL: a session or munge identifies the node */
 	const char *munge; /* a credential, or NULL */
 	const char *addr;
-	const X509 *old; /* of that session */
+	const X509 *old; /* certificate of that session */
 	int connected;   /* a session of that name exists */
 };
 /* Sign a request. *ret is the certificate as PEM, followed by its issuer's

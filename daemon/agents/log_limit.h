@@ -21,7 +21,7 @@ struct log_limit {
 	} slot[LOG_LIMIT_SLOTS];
 	uint64_t minute_ns; /* start of the minute that lines counts */
 	unsigned lines;
-	uint64_t hidden; /* since the last line that was logged */
+	uint64_t hidden; /* lines hidden since the last logged line */
 };
 
 /* Return 1 if it should be logged now; *ret_hidden is then the number of lines

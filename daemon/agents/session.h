@@ -25,7 +25,7 @@ struct session;
 struct sessions;
 struct strict_lines;
 
-/* Callbacks; ctx is that of sessions_new. */
+/* Callbacks; ctx is the argument of sessions_new. */
 struct session_ops {
 	/* The first message. The certificate is an agent's and has the node's
 	 * name from the message. Return 0, or -errno with cause and err. */
@@ -47,7 +47,7 @@ struct session_ops {
 struct session_limits {
 	uint64_t silence_ns;
 	size_t agents_max;
-	size_t queue_bytes_max; /* that may be queued for a peer */
+	size_t queue_bytes_max; /* most bytes that may be queued for a peer */
 };
 
 /* Return an empty set of connections, which the caller frees. ops and ctx must
@@ -98,7 +98,7 @@ void sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret);
  * the host's clock may be wrong. */
 struct sessions_dated {
 	unsigned count;
-	char addr[64]; /* of the last one */
+	char addr[64]; /* address of the last peer that failed */
 };
 /* Read these failures. */
 void sessions_dated(const struct sessions *ss, struct sessions_dated *ret);

@@ -28,7 +28,7 @@
 
 enum step {
 	STEP_SILENT,   /* no complete TLS record yet; no TLS state */
-	STEP_WAITING,  /* for its turn at a handshake; no TLS state */
+	STEP_WAITING,  /* waits for its turn at a handshake; no TLS state */
 	STEP_STRANGER, /* handshake, then hello */
 	STEP_UP,       /* its hello was accepted */
 	STEP_CLOSING,  /* a refuse is being sent */
@@ -40,8 +40,9 @@ struct source;
 /* A connection. */
 struct session {
 	TAILQ_ENTRY(session) link; /* in the list of its step */
-	TAILQ_ENTRY(session) turn; /* of its source, while it waits */
-	struct source *source;     /* while it waits or is a stranger */
+	TAILQ_ENTRY(session)
+	turn;                  /* in the list of its source, while it waits */
+	struct source *source; /* while it waits or is a stranger */
 	struct sessions *all;
 	enum step step;
 	int fd;              /* -1 once bev owns it */
@@ -56,16 +57,19 @@ struct session {
 	uint64_t last_ns;      /* time of the last bytes from the peer */
 	uint64_t verified_ns;  /* time of the last check of its certificate */
 	uint64_t heartbeat_ns; /* interval of heartbeats */
-	size_t message_bytes;  /* of the message that is being handled */
-	size_t shared_bytes; /* of shared frames, since its output was empty */
-	/* The time of its messages; own_account until the node is known. */
+	size_t message_bytes;  /* size of the message that is being handled */
+	size_t shared_bytes;   /* bytes of shared frames since its output was
+				  empty */
+	/* Account of the time that its messages take; own_account until the
+	 * node is known. */
 	struct account own_account, *account;
-	struct event *paused; /* until its debt is paid; NULL: never */
+	/* Timer: pause until its debt is paid; NULL: never. */
+	struct event *paused;
 	unsigned verified_by; /* tls_reads at its last verification */
 	int64_t cert_end_unix_s;
-	void *arg; /* of the caller: session_set_arg */
+	void *arg; /* pointer of the caller: session_set_arg */
 	char addr[INET6_ADDRSTRLEN];
-	char node[TLS_NAME_MAX + 1]; /* from the certificate */
+	char node[TLS_NAME_MAX + 1]; /* name in the certificate */
 };
 TAILQ_HEAD(session_list, session);
 
@@ -101,21 +105,21 @@ struct sessions {
 	size_t known_count;                    /* number of known sources */
 	unsigned turn_count; /* turns so far; some go to unknown sources */
 	int held;            /* see sessions_hold */
-	struct strict_lines lines; /* of the message that is being handled */
+	struct strict_lines lines; /* records of the message being handled */
 	uint64_t questions;        /* number of the last enroll request */
 	char *beat;                /* a heartbeat's frame, or NULL */
 	long beat_bytes;
 	uint64_t beat_ns;      /* when it was built */
-	struct log_limit once; /* of sessions_complain */
+	struct log_limit once; /* for sessions_complain */
 	struct sessions_dated dated;
-	uint64_t dated_ns; /* of the last one */
+	uint64_t dated_ns; /* time of the last failure in dated */
 };
 
 /* ---- session.c ---- */
 
 void session_step(struct session *s, enum step step);
-/* End it now. Callers on the stack may still use s: the outermost call frees
- * it. */
+/* End a session now. Callers on the stack may still use s: the outermost call
+ * frees it. */
 void session_close(struct session *s, const char *why);
 /* End a connection that has no session yet, and log why. */
 void session_drop(struct session *s, const char *why);

@@ -25,9 +25,9 @@ struct tls_trust {
 	 * enroll serves those. */
 	SSL_CTX *http, *agents;
 	SSL_CTX *enroll;         /* NULL without enroll.ca */
-	struct pki_authority ca; /* of enroll.ca */
-	X509 *root;              /* that enrolling nodes trust */
-	char *crl;               /* tls.crl, as PEM; NULL: none */
+	struct pki_authority ca; /* the authority of enroll.ca */
+	X509 *root; /* root certificate that enrolling nodes trust */
+	char *crl;  /* tls.crl, as PEM; NULL: none */
 };
 
 /* Return the digests of the certificates of tls.ca, separated by blanks; "" if
@@ -43,7 +43,7 @@ void tls_trust_free(struct tls_trust *t);
 struct tls_peer {
 	char name[TLS_NAME_MAX + 1]; /* CN */
 	enum role role;
-	int64_t end_unix_s; /* of its validity */
+	int64_t end_unix_s; /* end of the certificate's validity */
 };
 
 /* Identify the peer after the handshake. Return -EACCES with err for a

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api.h - the cluster's state (roster, runs, campaigns, schedule, diagnosis)
- * as the HTTP interface, metrics and alerts read it. They do not include the
- * parts behind it. orders.h has the orders, diags/diags.h the health checks.
+ * as the HTTP interface, metrics and alerts read it. These readers do not
+ * include the headers of the parts that own the state. orders.h has the orders,
+ * diags/diags.h the health checks.
  *
  * Everything runs on the loop's thread and answers from memory; stored data is
  * read through store.h. New json_t references belong to the caller.
@@ -41,14 +42,14 @@ struct api_node {
 	const char *name;
 	const char *leaf; /* "": unknown */
 	enum agent_state state;
-	uint64_t since_unix_ns; /* of state */
+	uint64_t since_unix_ns; /* begin of state */
 	uint64_t last_seen_unix_ns;
 	uint64_t maintenance_until_unix_ns; /* 0: not in maintenance */
-	const double *numbers;              /* of node_numbers; NAN: unknown */
-	double score;                       /* NAN: unknown */
+	const double *numbers; /* values of node_numbers; NAN: unknown */
+	double score;          /* NAN: unknown */
 	enum verdict verdict;
 };
-/* Return this summary in *ret, and the number of nodes. */
+/* Return the summaries of all nodes in *ret, and their number. */
 size_t api_node_list(struct api *api, const struct api_node **ret);
 
 /* Return the campaigns: [{campaign about class mpi launcher nodes ok error?
@@ -106,7 +107,7 @@ struct api_always {
 	/* Runs that became missed, overdue or nonstart, by cause. */
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
 };
-/* Read this summary. */
+/* Read the summary of budget, coverage, mesh and missed runs. */
 void api_always(struct api *api, struct api_always *ret);
 /* The name of the baseline that the diagnosis maintains; it cannot be pinned.
  */
@@ -130,8 +131,9 @@ json_t *api_link_health(struct api *api);
 /* Return the settings of nodes that differ from those of most nodes of their
  * kind, as differences_end does: a new reference. */
 json_t *api_differences(struct api *api);
-/* Return the objectives with their budgets, as objectives_json; and one. The
- * texts are valid until the callback returns to the loop. */
+/* Return all objectives with their budgets, as objectives_json does; or write
+ * one of them to *ret. The texts are valid until the callback returns to the
+ * loop. */
 json_t *api_objectives(struct api *api);
 size_t api_objectives_count(struct api *api);
 void api_objective(struct api *api, size_t at, struct objectives_view *ret);
@@ -162,10 +164,10 @@ double api_outlier_threshold(struct api *api);
 #define API_EXPIRY_SOON_S (30 * 86400)
 struct api_expiry {
 	const char *of;   /* ca, collector, agent */
-	const char *node; /* of the agent; "" */
+	const char *node; /* node of the agent; else "" */
 	int64_t end_unix_s;
 };
-/* Write the known ones to ret. Return their number. */
+/* Write the known expiry dates to ret. Return their number. */
 size_t api_expiries(struct api *api, struct api_expiry ret[API_EXPIRIES]);
 /* Return the series of numbers of records (series.h), and the sinks. */
 const struct series *api_series(struct api *api);
@@ -187,7 +189,7 @@ void api_jobs_ras_counts(struct api *api, size_t ret[JOB_FINDING_MAX]);
 /* Counters for metrics, by campaign and state. */
 struct api_run_count {
 	const char *campaign;
-	int state; /* enum run_state, final ones */
+	int state; /* enum run_state, a final state */
 	uint64_t count;
 	double last_success_unix_s; /* 0: never */
 };

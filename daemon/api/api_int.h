@@ -27,8 +27,8 @@ struct api_parts {
 	struct enroll *enroll;  /* NULL: none */
 	struct events *events;  /* NULL: no sinks */
 	const char *cluster;    /* its name, or "" */
-	const char *who;        /* this collector, for people */
-	const char *url, *page; /* where it is, or "" */
+	const char *who;        /* name of this collector, for people */
+	const char *url, *page; /* addresses of its API and its page, or "" */
 };
 
 /* The state of the api. */

@@ -25,7 +25,7 @@ struct budget;
 struct budget_limits {
 	double bytes_per_h;
 	double node_s_per_h;
-	double link_share; /* of a node's link, averaged over an hour */
+	double link_share; /* share of a node's link, averaged over an hour */
 };
 
 /* The cost of one run. */
@@ -33,14 +33,14 @@ struct budget_cost {
 	double duration_s;
 	double nodes;
 	double bytes_per_node;
-	double link_bytes_per_s; /* of the slowest link; 0: unknown */
+	double link_bytes_per_s; /* rate of the slowest link; 0: unknown */
 };
 
 /* The amounts that are used and reserved now. */
 struct budget_use {
 	double bytes, node_s; /* used in the last hour */
 	double bytes_reserved, node_s_reserved;
-	double link_share;                /* of the busiest node */
+	double link_share;                /* share of the busiest node's link */
 	double bytes_total, node_s_total; /* since start */
 	uint64_t refused; /* runs that were missed for lack of budget */
 };

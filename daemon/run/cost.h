@@ -26,7 +26,7 @@ struct store;
 /* The limits of all runs. */
 struct cost_rules {
 	struct budget_limits limits;
-	struct blackout blackout; /* of exclusive runs */
+	struct blackout blackout; /* times without exclusive runs */
 };
 /* Read the limits of section budget. Texts live as long as c. */
 void cost_rules_read(const struct conf *c, struct cost_rules *ret);

@@ -21,7 +21,8 @@ struct runs;
  * except Slurm's. */
 int hold_needs_idle(const struct runs *rs, const struct launcher *launcher,
     int exclusive);
-int hold_asks_slurm(const struct run *r); /* the same for run r */
+/* Return 1 if the nodes of run r must be idle in Slurm, too. */
+int hold_asks_slurm(const struct run *r);
 /* Mark a node as held by r. */
 void hold_node(struct run *r, struct node *n);
 /* Release one node of r. */

@@ -16,8 +16,9 @@ struct runs;
 struct strict_lines;
 
 /* Process a records message of a node: check the records, store them, and
- * acknowledge them after the commit. lines: of its records, or NULL. Return 0,
- * or -EPROTO with err for contents that no correct agent sends. */
+ * acknowledge them after the commit. lines: the lines of these records, or
+ * NULL. Return 0, or -EPROTO with err for contents that no correct agent sends.
+ */
 int intake_records(struct runs *rs, struct node *n, const json_t *msg,
     const struct strict_lines *lines, struct err *err);
 /* Store a progress record in the run, for lists. Return 0. */

@@ -41,7 +41,7 @@ struct store;
 /* Two nodes between which an exchange did not end. */
 struct run_stuck {
 	const struct node *a, *b;
-	const char *what; /* of names_tests */
+	const char *what; /* the test, a word of names_tests */
 	double waited_s;
 };
 
@@ -50,7 +50,8 @@ struct runs_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */
 	int (
 	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
-	/* Send a frame that is shared by many nodes; errors as of send. */
+	/* Send a frame that is shared by many nodes; returns the same errors as
+	 * send. */
 	int (*share)(void *ctx, struct node *n, struct wire_frame *f);
 	/* End the node's session: the agent reconnects and repeats messages
 	 * that were not acknowledged. */
@@ -114,7 +115,7 @@ struct run_order {
 	const json_t *overrides; /* {"section.key": "value"}, or NULL */
 	const char *by;          /* origin as text: a user, "schedule" */
 	enum run_origin origin;
-	int attempt;        /* of RUN_BY_SEARCH, from 1 */
+	int attempt; /* number of the search run, from 1 (RUN_BY_SEARCH) */
 	uint64_t margin_ns; /* maximum wait; 0: ordered by hand */
 };
 /* Create a run. Return 0, or -errno with err if no run was created. */
@@ -131,13 +132,14 @@ size_t runs_stop_all(struct runs *rs, const char *by);
 /* Advance all live runs; call it several times a second. */
 void runs_tick(struct runs *rs);
 
-/* Handle a message of an agent; lines: of its records, or NULL. -EPROTO with
- * why: no correct agent sends it. */
+/* Handle a message of an agent; lines: the lines of its records, or NULL.
+ * Return -EPROTO with err for a message that no correct agent sends. */
 int runs_message(struct runs *rs, struct node *n, enum wire_type type,
     const json_t *msg, const struct strict_lines *lines, struct err *err);
 /* Process a new session of node n; runs: ids of runs that are active there. */
 void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
-/* Return those of runs that continue, for the welcome message. */
+/* Return the ids in `runs` of the runs that continue, for the welcome message.
+ */
 json_t *runs_keep(struct runs *rs, const struct node *n, const json_t *runs);
 /* Note that a node was lost: its live runs get a sign of failure. */
 void runs_lost(struct runs *rs, struct node *n);
@@ -169,10 +171,11 @@ struct run_facts {
 	const char *run, *campaign, *class, *mpi, *launcher;
 	enum run_state state;
 	enum cause cause;
-	int measures_all;      /* its canaries are on all of its nodes */
-	double ended_unix_s;   /* 0: not yet */
-	const char *devices;   /* that it requires; "": none */
-	const json_t *carried; /* those that carried its bytes; NULL: unknown */
+	int measures_all;    /* its canaries are on all of its nodes */
+	double ended_unix_s; /* 0: not yet */
+	const char *devices; /* devices that it requires; "": none */
+	/* Devices that carried its bytes; NULL: unknown. */
+	const json_t *carried;
 };
 /* Return these facts of a run. */
 struct run_facts run_facts(const struct run *r);

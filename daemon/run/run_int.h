@@ -16,27 +16,30 @@
 #include "daemon/run/symptom.h"
 #include "daemon/store/store.h"
 
-/* The answer to prepare: an idle check may run a command. */
+/* Time limit of a node's answer to message prepare: an idle check may run a
+ * command. */
 #define RUN_PREPARE_NS (10 * CLK_NS_PER_S)
-/* The head's answer to launch: it makes a directory and forks. */
+/* Time limit of the answer to message launch: the head of the run makes a
+ * directory and forks. */
 #define RUN_LAUNCH_NS (8 * CLK_NS_PER_S)
 /* Time from the first sign of failure to the decision: related signs arrive
  * within this time, and an end record may be on its way. */
 #define RUN_SETTLE_NS (2 * CLK_NS_PER_S)
 /* Time limit of the query for the end of a job in the batch system. */
 #define RUN_BATCH_NS (8 * CLK_NS_PER_S)
-/* A killed launcher and its ranks end within this. */
+/* A killed launcher and its ranks end within this time. */
 #define RUN_AT_ONCE_NS (1 * CLK_NS_PER_S)
-/* Wait if too few nodes are up: agents may be reconnecting. */
+/* Time to wait if too few nodes are up: agents may be reconnecting. */
 #define RUN_LACK_NS (10 * CLK_NS_PER_S)
-/* Wait for nodes that others hold: until overdue, until missed. */
+/* Time to wait for nodes that other runs hold: until the run is overdue, and
+ * until it is missed. */
 #define RUN_OVERDUE_NS (60 * CLK_NS_PER_S)
 #define RUN_GIVE_UP_NS (15 * 60 * CLK_NS_PER_S)
 /* A run that must be alone prevents other starts for this long, so that it can
  * start. */
 #define RUN_ALONE_HOLD_NS (60 * CLK_NS_PER_S)
-/* Wait for agents after a restart of the collector: their backoff is some
- * seconds, and their handshakes take turns, 360 a second on a busy machine
+/* Time to wait for agents after a restart of the collector: their backoff is
+ * some seconds, and their handshakes take turns, 360 a second on a busy machine
  * (tests/bench/RESULTS.md, fleet). With 20,000 nodes agent.grace is as long. */
 #define RUN_RESUME_NS      (20 * CLK_NS_PER_S)
 #define RUN_RESUME_NODE_NS (4 * CLK_NS_PER_MS)
@@ -44,7 +47,7 @@
  * usually fast, but takes seconds on busy nodes and under Slurm, and a job that
  * is ended during it counts as failed. */
 #define RUN_LEAVE_NS (8 * CLK_NS_PER_S)
-/* Between SIGTERM and SIGKILL. */
+/* Time between SIGTERM and SIGKILL. */
 #define RUN_GRACE_NS (2 * CLK_NS_PER_S)
 /* Nodes are held no longer than this after a run's end, or after a finished
  * launcher's time to leave. */
@@ -52,9 +55,9 @@
 /* An end record that cannot be committed holds a run open for this long. */
 #define RUN_COMMIT_NS         (60 * CLK_NS_PER_S)
 #define RUN_SYMPTOMS_MAX      32
-#define RUN_EXIT_SYMPTOMS_MAX 8   /* of them, ranks that ended themselves */
-#define RUN_RANK_SYMPTOMS_MAX 24  /* of them, at most, ranks and daemons */
-#define RUN_ENDED_MAX         128 /* kept for lists */
+#define RUN_EXIT_SYMPTOMS_MAX 8   /* of these, ranks that ended themselves */
+#define RUN_RANK_SYMPTOMS_MAX 24  /* of these, ranks and daemons */
+#define RUN_ENDED_MAX         128 /* ended runs kept for lists */
 
 /* ---- outcome.c: the rank for which a stuck rank waits ---- */
 
@@ -64,7 +67,7 @@
 struct stuck_rank {
 	int64_t rank, with; /* rank waits for rank with; -1: unknown */
 	struct node *node, *with_node; /* with_node NULL: unknown */
-	const char *what;              /* of names_tests */
+	const char *what;              /* the test, a word of names_tests */
 	double waited_s;
 	uint64_t at; /* number of the exchange, the same on all ranks */
 };
@@ -117,14 +120,14 @@ struct run_node {
 	struct node *node;
 	enum ready ready;
 	char *text;       /* why it is not ready */
-	enum cause cause; /* of READY_NO */
+	enum cause cause; /* why, with READY_NO */
 	/* A border is the begin or the end of a phase. Number of borders at
 	 * which it has reported its counters. */
 	uint64_t borders;
 	/* 1: first_bytes and last_bytes are set: the bytes of its network
 	 * devices at the first and at the newest border. */
 	int counted;
-	json_t *networks; /* of networks.c: interfaces by network */
+	json_t *networks; /* set by networks.c: interfaces by network */
 	double first_bytes, last_bytes;
 };
 
@@ -136,12 +139,12 @@ struct run {
 	char *campaign;
 	char *by; /* origin as text */
 	enum run_origin origin;
-	int attempt;     /* of RUN_BY_SEARCH, from 1 */
+	int attempt;     /* number of the search run, from 1 (RUN_BY_SEARCH) */
 	int is_followed; /* 1: run_order_on has processed its end */
 	struct conf *conf;
-	json_t *overrides; /* of the order, applied to conf; or NULL */
+	json_t *overrides; /* given with the order, applied to conf; or NULL */
 	const struct launcher *launcher;
-	const char *class; /* of conf */
+	const char *class; /* class of the campaign, from conf */
 	const char *mpi;
 	int exclusive; /* 1: it holds its nodes alone */
 	uint64_t seed;
@@ -152,14 +155,14 @@ struct run {
 	uint64_t margin_ns;
 	int64_t priority;
 	int preempts; /* 1: it ends runs of lower priority */
-	uint32_t
-	    *places; /* by a node's id, its index + 1; or NULL: none made */
+	/* By a node's id, its index + 1; or NULL: none made. */
+	uint32_t *places;
 	size_t place_count;
 	int named_others; /* 1: a record named nodes of other runs */
 	int alone;        /* 1: no other run at the same time, on any node */
-	enum { TURN_NOT_YET, TURN_NONE, TURN_TAKEN } turn; /* of rails */
+	enum { TURN_NOT_YET, TURN_NONE, TURN_TAKEN } turn; /* turn of rails */
 	json_t *carried;         /* devices that carried its bytes, or NULL */
-	struct budget_cost cost; /* expected */
+	struct budget_cost cost; /* expected cost */
 	int cost_held;           /* 1: cost is reserved in the budget */
 	enum run_state state;
 	enum cause cause;
@@ -169,7 +172,7 @@ struct run {
 	enum step step;
 	uint64_t created_ns;
 	uint64_t step_ns;         /* when step began */
-	uint64_t start_ns;        /* of launch; 0: not yet */
+	uint64_t start_ns;        /* time of the launch; 0: not yet */
 	uint64_t resume_ns;       /* end of the wait for the head; 0: none */
 	struct run_node *nodes;   /* the head first */
 	size_t node_count, asked; /* asked: have not answered prepare yet */
@@ -182,12 +185,12 @@ struct run {
 	uint64_t records; /* numbered records received */
 	uint64_t last_seq;
 	uint64_t fed_seq; /* last record passed to ops->committed */
-	uint64_t bytes;   /* of its records' messages */
+	uint64_t bytes;   /* size of the messages with its records */
 	int cut;          /* 1: records exceeded the quota */
 	uint64_t borders; /* number of borders at which it requested counters */
 	int end_seen;     /* 1: its end record is being stored */
 	uint64_t end_seen_ns;
-	char *phase, *test; /* current ones, for a deadline's text */
+	char *phase, *test; /* current phase and test, for a deadline's text */
 	json_t *progress;
 
 	struct symptom *signs; /* RUN_SYMPTOMS_MAX at most; NULL: none, or over

@@ -22,7 +22,7 @@
 
 /* The kinds of symptoms, in increasing order of specificity. */
 enum symptom_weight {
-	SYMPTOM_DEADLINE, /* it took too long */
+	SYMPTOM_DEADLINE, /* the run exceeded its deadline */
 	SYMPTOM_NO_END,   /* the launcher succeeded without an end record */
 	SYMPTOM_LAUNCHER, /* the launcher failed */
 	SYMPTOM_EXITED,   /* a rank ended itself, often after another died */
@@ -39,7 +39,8 @@ struct symptom {
 	enum cause cause;
 	uint64_t onset_ns;
 	char text[SYMPTOM_TEXT_MAX]; /* names the node */
-	/* of SYMPTOM_RANK and SYMPTOM_EXITED */
+	/* The rank that died or ended itself; only for SYMPTOM_RANK and
+	 * SYMPTOM_EXITED. */
 	int64_t rank, pid;
 	char node[SYMPTOM_NODE_MAX];
 };

@@ -74,7 +74,7 @@ struct campaign {
 	ino_t inode;
 	int seen; /* in the current scan */
 	/* Set by scheduler.c, only for files. */
-	uint64_t base_unix_ns; /* of the next start; 0: none */
+	uint64_t base_unix_ns; /* base of the next start; 0: none */
 	uint64_t next_unix_ns;
 	uint64_t read_unix_ns;
 	/* The newest run of the campaign. */

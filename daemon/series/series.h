@@ -36,17 +36,18 @@ struct series_label {
 	enum series_label_kind kind;
 	const char *from; /* member of the record, or of an enclosing object */
 	const char *const *words;
-	size_t count; /* of words; for SERIES_INT the smallest number */
+	size_t count; /* number of words; for SERIES_INT the smallest number */
 };
 
 /* The number that is shown. */
 enum series_keep {
-	SERIES_NEWEST,  /* of the newest record; removed if it has none */
-	SERIES_LAST,    /* of the newest record that has the number */
-	SERIES_LARGEST, /* of the newest run with one, at the largest size */
+	SERIES_NEWEST,  /* number of the newest record; removed without one */
+	SERIES_LAST,    /* number of the newest record that has the number */
+	SERIES_LARGEST, /* number of the newest run with one, at the largest
+			   size */
 	SERIES_COUNT,   /* count of records since start */
 	SERIES_LACKING, /* count of records without the members needed */
-	SERIES_MERGED   /* their histograms since start, merged */
+	SERIES_MERGED   /* histograms of all records since start, merged */
 };
 
 #define SERIES_LABELS_MAX 6
@@ -54,14 +55,14 @@ enum series_keep {
 /* A metric, and its source in records. */
 struct series_row {
 	const char *family;
-	const char *type; /* of Prometheus: gauge, counter, ... */
+	const char *type; /* Prometheus' type: gauge, counter, ... */
 	const char *help;
 	const char *board; /* dashboard that shows it, "" for none */
 	/* Conditions that a record must meet. */
 	const char *probe;
 	const char *of;       /* member "of"; NULL: any */
 	const char *baseline; /* member "baseline"; NULL: any */
-	const char *unit;     /* of the test of names_tests */
+	const char *unit;     /* unit of the test in names_tests; NULL: any */
 	/* The elements of this array each have a number: "rails.nodes" are the
 	 * nodes of all rails; NULL: the record itself. */
 	const char *each;
@@ -79,8 +80,8 @@ struct store;
 /* Return empty series, which the caller frees. */
 struct series *series_new(void);
 void series_free(struct series *s); /* NULL is allowed */
-/* Add a numbered record once, of a run of a campaign of that class. line: as
- * received, or NULL. */
+/* Add a numbered record once; class: the class of the run's campaign. line: the
+ * record as received, or NULL. */
 struct record_line;
 void series_record(struct series *s, const char *class, const json_t *record,
     const struct record_line *line);
@@ -95,7 +96,7 @@ struct series_sample {
 	double value; /* NAN: not shown */
 	double bytes; /* SERIES_LARGEST: size in its record */
 	char *run;
-	int is_new;        /* of a record since this start */
+	int is_new;        /* 1: from a record since this start */
 	struct hist *hist; /* SERIES_MERGED; NULL: none yet */
 };
 /* Return the samples of a row's family in *ret, in the order of their first

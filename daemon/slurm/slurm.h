@@ -21,7 +21,7 @@
 /* Slurm's programs are run, not linked: their library changes its binary
  * interface with every release. */
 struct slurm_site {
-	const char *dir;  /* of the programs */
+	const char *dir;  /* folder of the programs */
 	const char *conf; /* their slurm.conf; "": their default */
 };
 

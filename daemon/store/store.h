@@ -58,7 +58,7 @@ struct store_health {
 	uint64_t rows_total; /* committed since start */
 	uint64_t errors_total;
 	double write_s_max; /* longest commit of the last one to two minutes */
-	int leads;          /* 1: store_leads returns 1 */
+	int leads;          /* result of store_leads */
 };
 
 /* Return 0; -EINVAL for a network file system; -EBUSY for a second collector,
@@ -87,8 +87,8 @@ int store_is_standby(const struct store *st);
 /* Return 1 as long as no other collector can be active. Orders and reactions,
  * which affect other programs, are executed only then. Threads: any. */
 int store_leads(const struct store *st);
-/* Return the name of the active collector, if it is not this one, as far as
- * known; and set it. */
+/* Return, or set, the name of the active collector if another collector is
+ * active; as far as known. */
 const char *store_leader(const struct store *st);
 void store_set_leader(struct store *st, const char *who);
 /* Number that increases with each failover; 1 for a database with only one
@@ -110,8 +110,9 @@ typedef void store_cb(int status, json_t *result, void *arg);
 struct record_line;
 void store_put_record(struct store *st, const json_t *record,
     const struct record_line *line, store_cb *cb, void *arg);
-/* An event that reports a change; kind: of names_events. An event that is
- * passed together with a row is written in the same transaction as the row. */
+/* An event that reports a change; kind: a name in names_events. An event that
+ * is passed together with a row is written in the same transaction as the row.
+ */
 struct store_event {
 	const char *kind, *subject, *text;
 	const json_t *body; /* an object, for programs, or NULL */
@@ -165,7 +166,7 @@ void store_put_setting(struct store *st, const char *key, const char *value,
     store_cb *cb, void *arg);
 
 /* Publish information for collectors of other clusters in the same database. */
-#define STORE_TOLD "store.cluster" /* the setting */
+#define STORE_TOLD "store.cluster" /* the setting with this information */
 void store_tell_others(struct store *st, const json_t *told);
 
 /* Call cb when all earlier writes are on disk. -EIO: they wait in memory until
@@ -244,10 +245,10 @@ void store_ask(struct store *st, enum store_question what, const json_t *args,
 int store_is_behind(struct store *st);
 /* Set the function that is called when the queue has room again. */
 void store_set_room_cb(struct store *st, void (*room)(void *arg), void *arg);
-/* As store_ask, for a client. Requests with an owner have a queue separate from
- * the collector's own. If that queue is full they are refused with -EAGAIN. An
- * abandoned request ends with -ECANCELED, or with the error of the interrupted
- * read. */
+/* Send a request as store_ask does, for a client. Requests with an owner have a
+ * queue separate from the collector's own. If that queue is full they are
+ * refused with -EAGAIN. An abandoned request ends with -ECANCELED, or with the
+ * error of the interrupted read. */
 void store_ask_for(struct store *st, enum store_question what,
     const json_t *args, const void *owner, store_cb *cb, void *arg);
 /* Abandon all requests of an owner. */

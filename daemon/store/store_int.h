@@ -45,17 +45,19 @@ enum store_put {
 /* A write or a request on its way through the threads. */
 struct store_job {
 	TAILQ_ENTRY(store_job) link;
-	int what;                /* enum store_put or enum store_question */
-	json_t *object;          /* the row to write, or the arguments; owned */
-	struct record_line line; /* of a record, as it arrived; the caller's */
-	json_t *event;           /* to write in the same transaction, or NULL */
+	int what;       /* enum store_put or enum store_question */
+	json_t *object; /* the row to write, or the arguments; owned */
+	/* The record's text as it arrived; the caller's. */
+	struct record_line line;
+	json_t *event; /* to write in the same transaction, or NULL */
 	uint64_t at_unix_ns;
 	store_cb *cb; /* may be NULL */
 	void *arg;
-	const void *owner; /* of a request that may be abandoned, or NULL */
-	size_t cost;    /* of the waiting object, in values; 0: not counted */
-	int64_t run_id; /* of a row that belongs to a run */
-	struct sql_outcome outcome; /* of the row */
+	/* Owner of a request that may be abandoned, or NULL. */
+	const void *owner;
+	size_t cost; /* size of the waiting object in values; 0: not counted */
+	int64_t run_id;             /* id of the run to which the row belongs */
+	struct sql_outcome outcome; /* result of writing the row */
 	struct sql_outcome event_outcome;
 	int unfit;      /* the row is invalid and is skipped */
 	int status;     /* after processing */

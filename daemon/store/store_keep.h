@@ -20,7 +20,8 @@ int store_keep_slice(struct sql *db, uint64_t now_unix_ns,
  * day is accepted only after collectors have seen it for a week in total, also
  * across restarts. */
 struct store_clock {
-	uint64_t unix_ns, at_ns; /* the accepted time, and when by clk_ns */
+	uint64_t unix_ns, at_ns; /* the accepted time, and the time by clk_ns()
+				    when it was accepted */
 	int is_ahead;
 	uint64_t ahead_ns;      /* how long the wall clock has been ahead */
 	uint64_t saved_unix_ns; /* the value saved in the store */

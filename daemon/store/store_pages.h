@@ -16,36 +16,36 @@
 
 #include "daemon/store/store_sql.h"
 
-#define STORE_PAGES_COLUMNS 32 /* of a row; a wider row is rejected */
+#define STORE_PAGES_COLUMNS 32 /* columns of a row; a wider row is rejected */
 
 /* The files of a damaged database. */
 struct store_pages {
 	int db_fd, log_fd;
 	uint32_t page_bytes;
-	uint32_t usable_bytes; /* of a page */
-	uint32_t count;        /* of pages; 0: an empty file */
-	uint32_t log_count;    /* of entries of log_at */
+	uint32_t usable_bytes; /* usable bytes of a page */
+	uint32_t count;        /* number of pages; 0: an empty file */
+	uint32_t log_count;    /* number of entries of log_at */
 	uint64_t *log_at; /* place of a page's newest frame; 0: not logged */
 	/* Transactions after damage in the log; -1: its header is unreadable,
 	 * and all its transactions are missing. */
 	int64_t log_lost;
-	uint8_t *page;          /* the loaded one */
+	uint8_t *page;          /* the loaded page */
 	uint32_t page_cells_at; /* offset of its array of cells */
-	uint8_t *payload;       /* of the current row */
+	uint8_t *payload;       /* bytes of the current row */
 	size_t payload_cap_bytes;
 };
 
 enum store_pages_kind {
 	PAGE_OTHER,    /* an index, a list of free pages, or an overflow */
-	PAGE_INTERIOR, /* of a table: has children */
-	PAGE_LEAF,     /* of a table: has rows */
+	PAGE_INTERIOR, /* page of a table that has children */
+	PAGE_LEAF,     /* page of a table that has rows */
 	PAGE_DAMAGED   /* cannot be read */
 };
 
 /* A row. Its pointers are valid until the next row is read. */
 struct store_pages_row {
 	int64_t rowid;
-	int count; /* of columns */
+	int count; /* number of columns */
 	struct sql_value columns[STORE_PAGES_COLUMNS];
 };
 

@@ -33,12 +33,12 @@ struct pg_stmt {
 	unsigned char map[PG_PARAMS];     /* see pg_translate */
 	int params;                       /* number of parameters */
 	struct pg_param param[PG_PARAMS]; /* indexed from 1 */
-	char name[24]; /* of the prepared statement and of its cursor */
+	char name[24]; /* name of the prepared statement and of its cursor */
 	unsigned runs; /* how often it was run */
 	/* struct pg.life when it was prepared; 0: not prepared. */
 	unsigned prepared;
 	int open;              /* 1: its cursor is open */
-	PGresult *rows;        /* of its cursor */
+	PGresult *rows;        /* rows that its cursor has fetched */
 	int row;               /* the current row of rows */
 	unsigned long decoded; /* bit mask: columns already decoded to bytes */
 };
@@ -58,7 +58,7 @@ struct pg {
 	uint64_t lease_ns;
 	PGconn *conn;  /* NULL: not connected */
 	unsigned life; /* number of connections so far, this one included */
-	int pid;       /* of the server's process, current or last */
+	int pid;       /* id of the server's process, current or last */
 	struct err error;
 	int wake_fd; /* eventfd: set by an interrupt */
 	const uint64_t *deadline_ns;
@@ -73,7 +73,7 @@ struct pg {
 	 * their own. */
 	unsigned cursors;
 
-	int64_t term, batch; /* in table leader, while active */
+	int64_t term, batch; /* values in table leader, while active */
 	int in_doubt; /* 1: the result of the commit of batch is unknown */
 	int64_t day;  /* day since 1970 for which pg_day made partitions */
 	struct sql_space space;
@@ -127,14 +127,15 @@ void pg_stmt_reset(struct sql_stmt *q);
 int pg_connect(struct pg *s, struct err *err);
 int pg_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err);
-/* Become the active collector, or remain it on a new connection. Return 0; 1 if
- * in the latter case the batch in doubt had been committed; -EBUSY: another
+/* Become the active collector, or stay active on a new connection. Return 0; 1
+ * if in the latter case the batch in doubt had been committed; -EBUSY: another
  * collector is active; -EPERM: another collector has become active since. */
 int pg_lead(struct pg *s, struct err *err);
 /* Check that this collector is still active. Return 0 and the term, -EPERM if
  * another collector has taken over, or another error. */
 int pg_leads(struct sql *db, uint64_t *ret_term);
-/* Create the partitions of that day, whose runs have ids from day << 32 on. */
+/* Create the partitions for the day of unix_ns; runs of that day have ids from
+ * day << 32 on. */
 int pg_day(struct sql *db, uint64_t unix_ns);
 int pg_renumber(struct sql *db, const char *table);
 int pg_drop_old(struct sql *db, uint64_t before_unix_ns);

@@ -53,7 +53,8 @@ struct sql_outcome {
 /* Disk space of a database. */
 struct sql_space {
 	uint64_t db_bytes;
-	uint64_t log_bytes;  /* of the write-ahead log; UINT64_MAX: unknown */
+	/* Size of the write-ahead log; UINT64_MAX: unknown. */
+	uint64_t log_bytes;
 	uint64_t free_bytes; /* UINT64_MAX: unknown */
 };
 
@@ -75,27 +76,28 @@ struct sql_stmt {
 /* The calls of an engine. Those that can be NULL say so. */
 struct sql_engine {
 	int abi;
-	const char *name; /* also of the URL: NAME://... */
+	const char *name; /* also the scheme of the URL: NAME://... */
 	/* 1: Coalmine compresses bodies. 0: the database does, and users can
 	 * read the bodies there. */
 	int packs;
 	/* A row that shrinks leaves free space in its page until it is moved to
 	 * the end. */
 	int moves_shrunk;
-	/* STORE_CHECK: its rows are "ok", or the errors found. */
+	/* SQL of the store query STORE_CHECK: its rows are "ok", or the errors
+	 * found. */
 	const char *check;
-	/* STORE_LEADER, for a database that several collectors may share. Its
-	 * row: the active collector, its term, its lease, and a mark that
-	 * changes while it is alive, NULL if no collector is active. depose:
-	 * disconnect the collector of mark ?1, unless the mark has changed.
-	 * NULL: one file, one collector. */
+	/* SQL of the store query STORE_LEADER, for a database that several
+	 * collectors may share. Its row: the active collector, its term, its
+	 * lease, and a mark that changes while this collector is alive, NULL if
+	 * no collector is active. depose: disconnect the collector of mark ?1,
+	 * unless the mark has changed. NULL: one file, one collector. */
 	const char *leader, *depose;
-	/* STORE_CLUSTERS: its row is a statement that yields the result rows,
-	 * NULL if the database has no clusters. NULL: the database has only one
-	 * cluster. */
+	/* SQL of the store query STORE_CLUSTERS: its row is a statement that
+	 * yields the result rows, NULL if the database has no clusters. NULL:
+	 * the database has only one cluster. */
 	const char *clusters;
 
-	/* Check before any thread opens it that the database belongs to
+	/* Check, before any thread opens the database, that it belongs to
 	 * Coalmine, is intact and has this version. Creates or migrates it by
 	 * the steps. err: the error, or a notice for the administrator; else
 	 * "". */
@@ -142,8 +144,8 @@ struct sql_engine {
 	void (*reset)(struct sql_stmt *q); /* sets the parameters to NULL */
 
 	void (*space)(struct sql *db, struct sql_space *ret);
-	/* Work for an idle writer. deleted: rows were deleted since it last
-	 * returned 0. 1: there is more to do. */
+	/* Clean up while the writer is idle. deleted: 1: rows were deleted
+	 * since the call last returned 0. Return 1 if there is more to do. */
 	int (*tidy)(struct sql *db, int deleted);
 	/* Set the time of the runs that are written from now on; in a
 	 * transaction. NULL: not needed. */
