@@ -173,6 +173,10 @@ matrix_print_impacts(const struct matrix *m)
 struct count {
 	const char *name;
 	const char *words[4]; /* a counter with one of them in its name */
+};
+
+/* The increase of a count in a phase, over all of its visits. */
+struct increase {
 	double all, most;
 	char at[80]; /* node and device with the most */
 };
@@ -218,10 +222,11 @@ matrix_border_index(const json_t *counters, json_int_t border)
 	return ret;
 }
 
-/* From the border at which a visit began to the one at which it ended. */
+/* Add the increase of each device from the border at which a visit began to the
+ * one at which it ended. */
 static void
 matrix_count_visit(const json_t *counters, json_int_t from, json_int_t to,
-    struct count *n)
+    const struct count *n, json_t *devices)
 {
 	json_t *was = matrix_border_index(counters, from);
 	json_t *is = matrix_border_index(counters, to), *nic;
@@ -233,21 +238,25 @@ matrix_count_visit(const json_t *counters, json_int_t from, json_int_t to,
 		    ? 0
 		    : matrix_sum_of(n, nic) - matrix_sum_of(n, before);
 
-		n->all += fmax(0, more);
-		if (more > n->most) {
-			n->most = more;
-			snprintf(n->at, sizeof(n->at), "%.79s", key);
-		}
+		if (more > 0)
+			json_object_set_new(devices, key,
+			    json_real(more +
+				json_real_value(
+				    json_object_get(devices, key))));
 	}
 	json_decref(was);
 	json_decref(is);
 }
 
-static void
-matrix_count_phase(const struct column *col, const char *phase, struct count *n)
+static struct increase
+matrix_count_phase(const struct column *col, const char *phase,
+    const struct count *n)
 {
+	struct increase sum = { .all = 0 };
+	json_t *devices = json_object(), *v;
 	json_int_t from = 0;
 	const json_t *r;
+	const char *key;
 	size_t i;
 
 	json_array_foreach (col->records, i, r) {
@@ -259,15 +268,47 @@ matrix_count_phase(const struct column *col, const char *phase, struct count *n)
 		if (strcmp(print_member(r, "event", ""), "begin") == 0)
 			from = seq;
 		else if (from > 0)
-			matrix_count_visit(col->counters, from, seq, n);
+			matrix_count_visit(col->counters, from, seq, n,
+			    devices);
 	}
+	json_object_foreach (devices, key, v) {
+		sum.all += json_real_value(v);
+		if (json_real_value(v) > sum.most) {
+			sum.most = json_real_value(v);
+			snprintf(sum.at, sizeof(sum.at), "%.79s", key);
+		}
+	}
+	json_decref(devices);
+	return sum;
 }
 
 static const struct count counts[] = {
-	{ "bytes sent", { "tx_bytes" }, 0, 0, "" },
-	{ "drops", { "drop", "discard", "_errors" }, 0, 0, "" },
-	{ "stalls", { "wait", "pause", "stall" }, 0, 0, "" },
+	{ "bytes sent", { "tx_bytes" } },
+	{ "drops", { "drop", "discard", "_errors" } },
+	{ "stalls", { "wait", "pause", "stall" } },
 };
+
+/* Add a row for each count that grew in the phase; return their number. */
+static int
+matrix_counts_add(struct table *t, const struct column *col, const char *phase)
+{
+	int rows = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		struct increase n = matrix_count_phase(col, phase, &counts[i]);
+
+		if (!(n.all > 0))
+			continue;
+		table_cell(t, "%s", col->mix);
+		table_cell(t, "%s", phase);
+		table_cell(t, "%s", counts[i].name);
+		table_cell(t, "%.0f", n.all);
+		table_cell(t, "%.0f %%", 100 * n.most / n.all);
+		table_cell(t, "%s", n.at);
+		rows++;
+	}
+	return rows;
+}
 
 static void
 matrix_print_counters(const struct matrix *m)
@@ -278,21 +319,8 @@ matrix_print_counters(const struct matrix *m)
 
 	for (size_t k = 0; k < m->count; k++)
 		for (int p = 0; p < PHASE_MAX; p++)
-			for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-				struct count n = counts[i];
-
-				matrix_count_phase(&m->of[k], names_phases[p],
-				    &n);
-				if (!(n.all > 0))
-					continue;
-				table_cell(t, "%s", m->of[k].mix);
-				table_cell(t, "%s", names_phases[p]);
-				table_cell(t, "%s", n.name);
-				table_cell(t, "%.0f", n.all);
-				table_cell(t, "%.0f %%", 100 * n.most / n.all);
-				table_cell(t, "%s", n.at);
-				rows++;
-			}
+			rows += matrix_counts_add(t, &m->of[k],
+			    names_phases[p]);
 	if (rows > 0) {
 		puts("\nCounters of network devices during each phase");
 		table_print(t, stdout);
