@@ -25,8 +25,8 @@ main_verb_find(const char *noun, const char *name)
 	int known = 0;
 	char *allowed, *meant;
 
-	for (size_t i = 0; verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
+	for (size_t i = 0; verbs_all[i].verbs != NULL; i++)
+		for (const struct verb *v = verbs_all[i].verbs; v->noun != NULL;
 		     v++) {
 			if (strcmp(v->noun, noun) != 0)
 				continue;
@@ -82,17 +82,17 @@ main_verb_check(const struct ctl *c, const struct verb *v)
 static int
 main_help(const char *noun)
 {
-	for (size_t i = 0; noun != NULL && verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
+	for (size_t i = 0; noun != NULL && verbs_all[i].verbs != NULL; i++)
+		for (const struct verb *v = verbs_all[i].verbs; v->noun != NULL;
+		     v++)
 			if (strcmp(v->noun, noun) == 0) {
-				help_print(verbs_all, verbs_groups, noun,
-				    stdout);
+				help_print(verbs_all, noun, stdout);
 				return EXIT_CODE_OK;
 			}
 	if (noun != NULL)
 		(void)main_verb_find(noun, NULL); /* it says which there are */
 	else
-		help_print(verbs_all, verbs_groups, NULL, stdout);
+		help_print(verbs_all, NULL, stdout);
 	return noun == NULL ? EXIT_CODE_OK : EXIT_CODE_UNKNOWN;
 }
 
@@ -116,7 +116,7 @@ main_run(struct ctl *c, char **words)
 	if (opts_given(&c->opts, OPT_COMPLETE))
 		return help_complete(verbs_all, c, words);
 	if (words[0] == NULL) {
-		help_print(verbs_all, verbs_groups, NULL, stderr);
+		help_print(verbs_all, NULL, stderr);
 		return EXIT_CODE_UNKNOWN;
 	}
 	v = main_verb_find(words[0], words[1]);

@@ -26,14 +26,15 @@ help_is_first(const struct verb *table, const struct verb *v)
 }
 
 char *
-help_names(const struct verb *const *all, const char *noun)
+help_names(const struct verb_table *all, const char *noun)
 {
 	struct strbuf sb = { 0 };
 
 	strbuf_add(&sb, "", 0);
-	for (size_t i = 0; all[i] != NULL; i++)
-		for (const struct verb *v = all[i]; v->noun != NULL; v++) {
-			if (noun == NULL && !help_is_first(all[i], v))
+	for (size_t i = 0; all[i].verbs != NULL; i++)
+		for (const struct verb *v = all[i].verbs; v->noun != NULL;
+		     v++) {
+			if (noun == NULL && !help_is_first(all[i].verbs, v))
 				continue;
 			if (noun != NULL && strcmp(v->noun, noun) != 0)
 				continue;
@@ -87,14 +88,14 @@ help_print_options(const char *list, FILE *to)
 }
 
 void
-help_print(const struct verb *const *all, const char *const *groups,
-    const char *noun, FILE *to)
+help_print(const struct verb_table *all, const char *noun, FILE *to)
 {
 	fprintf(to, "usage: coalctl [options] noun [verb] [arguments]\n\n");
-	for (size_t i = 0; all[i] != NULL; i++) {
-		if (noun == NULL && groups[i] != NULL)
-			fprintf(to, "%s%s:\n", i > 0 ? "\n" : "", groups[i]);
-		for (const struct verb *v = all[i]; v->noun != NULL; v++) {
+	for (size_t i = 0; all[i].verbs != NULL; i++) {
+		if (noun == NULL && all[i].group != NULL)
+			fprintf(to, "%s%s:\n", i > 0 ? "\n" : "", all[i].group);
+		for (const struct verb *v = all[i].verbs; v->noun != NULL;
+		     v++) {
 			char left[128];
 
 			if (noun != NULL && strcmp(noun, v->noun) != 0)
@@ -163,18 +164,18 @@ help_dump_verb(const struct verb *v)
 }
 
 static int
-help_dump_verbs(const struct verb *const *all)
+help_dump_verbs(const struct verb_table *all)
 {
 	printf(".Bl -tag -width Ds\n");
-	for (size_t i = 0; all[i] != NULL; i++)
-		for (const struct verb *v = all[i]; v->noun != NULL; v++)
+	for (size_t i = 0; all[i].verbs != NULL; i++)
+		for (const struct verb *v = all[i].verbs; v->noun != NULL; v++)
 			help_dump_verb(v);
 	printf(".El\n");
 	return EXIT_CODE_OK;
 }
 
 static int
-help_dump_options(const struct verb *const *all)
+help_dump_options(const struct verb_table *all)
 {
 	(void)all;
 	printf(".Bl -tag -width Ds\n");
@@ -199,11 +200,11 @@ help_dump_options(const struct verb *const *all)
 }
 
 int
-help_dump(const struct verb *const *all, const char *what)
+help_dump(const struct verb_table *all, const char *what)
 {
 	static const struct {
 		const char *what;
-		int (*print)(const struct verb *const *all);
+		int (*print)(const struct verb_table *all);
 	} dumps[] = { { "verbs", help_dump_verbs },
 		{ "options", help_dump_options } };
 
@@ -286,7 +287,7 @@ help_offer_value(struct ctl *c, enum opt id, const char *noun,
 /* Return the verb given by the words before the cursor that are not options,
  * and the option whose value is at the cursor, or OPT_MAX. */
 static const struct verb *
-help_words_read(const struct verb *const *all, char *const *words, int count,
+help_words_read(const struct verb_table *all, char *const *words, int count,
     enum opt *ret_option, const char *ret_plain[2])
 {
 	const struct verb *verb = NULL;
@@ -303,8 +304,8 @@ help_words_read(const struct verb *const *all, char *const *words, int count,
 		if (option != OPT_MAX && opts_rows[option].arg == NULL)
 			option = OPT_MAX;
 	}
-	for (size_t i = 0; plain > 0 && all[i] != NULL; i++)
-		for (const struct verb *v = all[i]; v->noun != NULL; v++)
+	for (size_t i = 0; plain > 0 && all[i].verbs != NULL; i++)
+		for (const struct verb *v = all[i].verbs; v->noun != NULL; v++)
 			if (strcmp(v->noun, ret_plain[0]) == 0 &&
 			    (v->verb == NULL ||
 				(plain > 1 &&
@@ -315,7 +316,7 @@ help_words_read(const struct verb *const *all, char *const *words, int count,
 }
 
 int
-help_complete(const struct verb *const *all, struct ctl *c, char *const *words)
+help_complete(const struct verb_table *all, struct ctl *c, char *const *words)
 {
 	const char *plain[2] = { NULL, NULL }, *cursor = "";
 	const struct verb *verb;
@@ -340,9 +341,9 @@ help_complete(const struct verb *const *all, struct ctl *c, char *const *words)
 	}
 	if (verb != NULL)
 		return help_offer_names(c, verb->completes, cursor);
-	for (size_t i = 0; plain[1] == NULL && all[i] != NULL; i++)
-		for (const struct verb *v = all[i]; v->noun != NULL; v++)
-			if (plain[0] == NULL && help_is_first(all[i], v))
+	for (size_t i = 0; plain[1] == NULL && all[i].verbs != NULL; i++)
+		for (const struct verb *v = all[i].verbs; v->noun != NULL; v++)
+			if (plain[0] == NULL && help_is_first(all[i].verbs, v))
 				help_offer(cursor, "", v->noun, v->text);
 			else if (plain[0] != NULL &&
 			    strcmp(plain[0], v->noun) == 0)

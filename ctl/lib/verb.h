@@ -24,4 +24,12 @@ struct verb {
 	int (*run)(struct ctl *c);
 };
 
+/* The verbs of a noun, or of several nouns of one subject. */
+struct verb_table {
+	const struct verb *verbs; /* ends with a row without noun */
+	/* For the help, above the first table of a group; NULL: the group of
+	 * the table before. */
+	const char *group;
+};
+
 #endif

@@ -6,21 +6,40 @@
 
 #include <stddef.h>
 
-#include "common/str.h"
-
-const struct verb *const verbs_all[] = { verbs_status, verbs_verdict,
-	verbs_node, verbs_top, verbs_diags, verbs_diff, verbs_check,
-	verbs_events, verbs_coverage, verbs_objective, verbs_campaign,
-	verbs_run, verbs_stop, verbs_schedule, verbs_sweep, verbs_promise,
-	verbs_accept, verbs_report, verbs_compare, verbs_baseline, verbs_matrix,
-	verbs_tuning, verbs_import, verbs_expect, verbs_whatif, verbs_job,
-	verbs_preflight, verbs_advice, verbs_init, verbs_topology, verbs_pki,
-	verbs_db, verbs_cluster, verbs_version, NULL };
-
-const char *const verbs_groups[ARRAY_LEN(verbs_all)] = {
-	[0] = "How is the cluster",
-	[10] = "Measure",
-	[17] = "Results",
-	[25] = "Jobs",
-	[28] = "Set up and maintain",
+const struct verb_table verbs_all[] = {
+	{ verbs_status, "How is the cluster" },
+	{ verbs_verdict, NULL },
+	{ verbs_node, NULL },
+	{ verbs_top, NULL },
+	{ verbs_diags, NULL },
+	{ verbs_diff, NULL },
+	{ verbs_check, NULL },
+	{ verbs_events, NULL },
+	{ verbs_coverage, NULL },
+	{ verbs_objective, NULL },
+	{ verbs_campaign, "Measure" },
+	{ verbs_run, NULL },
+	{ verbs_stop, NULL },
+	{ verbs_schedule, NULL },
+	{ verbs_sweep, NULL },
+	{ verbs_promise, NULL },
+	{ verbs_accept, NULL },
+	{ verbs_report, "Results" },
+	{ verbs_compare, NULL },
+	{ verbs_baseline, NULL },
+	{ verbs_matrix, NULL },
+	{ verbs_tuning, NULL },
+	{ verbs_import, NULL },
+	{ verbs_expect, NULL },
+	{ verbs_whatif, NULL },
+	{ verbs_job, "Jobs" },
+	{ verbs_preflight, NULL },
+	{ verbs_advice, NULL },
+	{ verbs_init, "Set up and maintain" },
+	{ verbs_topology, NULL },
+	{ verbs_pki, NULL },
+	{ verbs_db, NULL },
+	{ verbs_cluster, NULL },
+	{ verbs_version, NULL },
+	{ NULL, NULL },
 };

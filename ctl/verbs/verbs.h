@@ -16,8 +16,6 @@ extern const struct verb verbs_accept[], verbs_advice[], verbs_baseline[],
     verbs_promise[], verbs_report[], verbs_run[], verbs_schedule[],
     verbs_stop[], verbs_status[], verbs_sweep[], verbs_top[], verbs_topology[],
     verbs_tuning[], verbs_verdict[], verbs_version[], verbs_whatif[];
-extern const struct verb *const verbs_all[]; /* ends with NULL */
-/* The heading above each table of verbs_all; NULL: none. */
-extern const char *const verbs_groups[];
+extern const struct verb_table verbs_all[]; /* ends with a row without verbs */
 
 #endif
