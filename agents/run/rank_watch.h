@@ -18,7 +18,7 @@
 
 struct rank_watch;
 
-/* Called when a rank died. exited: 1 if it ended itself. */
+/* Called when a rank died. exited: it reported its exit before. */
 typedef void rank_watch_lost_cb(int64_t rank, int64_t pid, int exited,
     void *arg);
 /* Called when a rank is stuck. with: {rank node what waited_s at}, taken. The

@@ -113,7 +113,7 @@ run_lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 	    (run->ranks != NULL && ranks_left(run->ranks, rank, 0, exited)))
 		return;
 	log_warnx("run %s: rank %lld, pid %lld: %s", run->id, (long long)rank,
-	    (long long)pid, exited ? "ended itself" : "lost");
+	    (long long)pid, exited ? "exited" : "lost");
 	run_send(run, WIRE_RANK_LOST,
 	    json_pack("{s:s, s:I, s:I, s:b}", "run", run->id, "rank",
 		(json_int_t)rank, "pid", (json_int_t)pid, "exited", exited),

@@ -25,7 +25,7 @@ enum symptom_weight {
 	SYMPTOM_DEADLINE, /* the run exceeded its deadline */
 	SYMPTOM_NO_END,   /* the launcher succeeded without an end record */
 	SYMPTOM_LAUNCHER, /* the launcher failed */
-	SYMPTOM_EXITED,   /* a rank ended itself, often after another died */
+	SYMPTOM_EXITED,   /* a rank exited, often after another died */
 	SYMPTOM_STUCK,    /* a rank still waits for another rank */
 	SYMPTOM_RANK,     /* a rank died */
 	SYMPTOM_KILLED,   /* the launcher was killed, and its ranks with it */
