@@ -15,15 +15,13 @@
 #include "common/conf.h"
 #include "common/log.h"
 #include "common/queue.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/react/react_int.h"
 #include "daemon/store/store.h"
 
-#define HOUR_S   3600
-#define HOUR_NS  (HOUR_S * CLK_NS_PER_S)
+#define HOUR_NS  (3600 * CLK_NS_PER_S)
 #define KEY      "react/"
-#define BEGUN    "begun "
-#define UNDOING  "undoing "           /* begun as well */
 #define AGAIN_NS (600 * CLK_NS_PER_S) /* after a failure */
 
 void
@@ -134,40 +132,102 @@ react_task_add(struct react *r, const char *node, int undo, const char *text)
 	snprintf(t->text, sizeof(t->text), "%s", text);
 }
 
-static void
-react_done_set(struct react *r, const char *node, const char *value)
-{
-	char key[300];
+/* The setting react/NODE. */
+struct react_mark {
+	enum { MARK_DONE, MARK_BEGUN, MARK_UNDOING } state;
+	uint64_t unix_ns; /* 0: unknown */
+};
 
-	if (value != NULL)
-		json_object_set_new(r->done, node, json_string(value));
-	else
-		json_object_del(r->done, node);
+/* Before the time, by state. */
+static const char *const react_marks[] = { "", "begun ", "undoing " };
+
+static void
+react_mark_format(const struct react_mark *m, char ret[60])
+{
+	char when[40];
+
+	clk_unix_format(m->unix_ns, when, sizeof(when));
+	snprintf(ret, 60, "%s%s", react_marks[m->state], when);
+}
+
+static struct react_mark
+react_mark_parse(const char *value)
+{
+	struct react_mark m = { MARK_DONE, 0 };
+	struct tm tm = { .tm_isdst = 0 };
+	const char *rest;
+	double second = 0; /* its fraction */
+	time_t at_s = 0;
+
+	for (size_t i = 1; i < ARRAY_LEN(react_marks); i++)
+		if (strncmp(value, react_marks[i], strlen(react_marks[i])) == 0)
+			m.state = i;
+	rest = strptime(value + strlen(react_marks[m.state]),
+	    "%Y-%m-%dT%H:%M:%S", &tm);
+	if (rest != NULL) {
+		at_s = timegm(&tm);
+		second = strtod(rest, NULL);
+	}
+	if (at_s > 0 && second >= 0 && second < 1)
+		m.unix_ns = (uint64_t)at_s * CLK_NS_PER_S +
+		    (uint64_t)(second * 1000 + 0.5) * CLK_NS_PER_MS;
+	return m;
+}
+
+/* unix_ns: time of the action. */
+static void
+react_done_set(struct react *r, const char *node, uint64_t unix_ns)
+{
+	struct react_mark m = { MARK_DONE, unix_ns };
+	char key[300], value[60];
+
+	json_object_set_new(r->done, node, json_true());
 	json_object_del(r->begun, node);
 	snprintf(key, sizeof(key), KEY "%s", node);
+	react_mark_format(&m, value);
 	store_put_setting(r->store, key, value, NULL, NULL);
 }
 
-/* Actions before a restart count for the limit of an hour, too; value: of a
- * setting, which ends with the time. */
 static void
-react_begun_count(struct react *r, const char *value)
+react_done_remove(struct react *r, const char *node)
 {
-	const char *at = strchr(value, ' ');
-	uint64_t now_ns = clk_ns(), age_ns;
-	struct tm tm = { .tm_isdst = 0 };
-	int64_t age_s;
+	char key[300];
 
-	if (strptime(at == NULL ? value : at + 1, "%Y-%m-%dT%H:%M:%S", &tm) ==
-	    NULL)
+	json_object_del(r->done, node);
+	json_object_del(r->begun, node);
+	snprintf(key, sizeof(key), KEY "%s", node);
+	store_put_setting(r->store, key, NULL, NULL, NULL);
+}
+
+/* Actions before a restart count for the limit of an hour, too. */
+static void
+react_begun_count(struct react *r, uint64_t unix_ns)
+{
+	uint64_t now_ns = clk_ns(), now_unix_ns = clk_unix_ns();
+	uint64_t age_ns = now_unix_ns - unix_ns;
+
+	if (unix_ns == 0 || unix_ns > now_unix_ns || age_ns >= HOUR_NS)
 		return;
-	age_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S) - timegm(&tm);
-	if (age_s < 0 || age_s >= HOUR_S)
-		return;
-	age_ns = (uint64_t)age_s * CLK_NS_PER_S;
 	r->begun_ns[r->begun_at++ % REACT_BEGUN] = now_ns > age_ns
 	    ? now_ns - age_ns
 	    : 1;
+}
+
+/* The command of a node ran when the collector stopped. */
+static void
+react_lost(struct react *r, const char *node, const struct react_mark *m)
+{
+	struct react_task lost = { .undo = m->state == MARK_UNDOING };
+
+	snprintf(lost.node, sizeof(lost.node), "%s", node);
+	react_say(r, &lost,
+	    lost.undo ? "undo: result unknown" : "result unknown",
+	    "the collector stopped while the command ran; it does not repeat "
+	    "the command: check the node");
+	if (lost.undo)
+		react_done_remove(r, node);
+	else
+		react_done_set(r, node, m->unix_ns);
 }
 
 /* Query Slurm for the result of reactions that had begun; a command may have
@@ -175,32 +235,23 @@ react_begun_count(struct react *r, const char *value)
 void
 react_load(struct react *r, const json_t *settings)
 {
-	struct react_task lost = { .undo = 0 };
-	const char *key, *node, *value;
+	const char *key, *node;
+	struct react_mark m;
 	json_t *v;
 
 	json_object_foreach ((json_t *)(uintptr_t)settings, key, v) {
-		value = json_string_value(v);
-		if (strncmp(key, KEY, strlen(KEY)) != 0 || value == NULL)
+		if (strncmp(key, KEY, strlen(KEY)) != 0 || !json_is_string(v))
 			continue;
 		node = key + strlen(KEY);
-		lost.undo = strncmp(value, UNDOING, strlen(UNDOING)) == 0;
-		if (!lost.undo)
-			react_begun_count(r, value);
-		if (!lost.undo && strncmp(value, BEGUN, strlen(BEGUN)) != 0) {
-			json_object_set(r->done, node, v);
-		} else if (r->kind == NULL || r->kind->asks) {
-			json_object_set(r->begun, node, v);
-		} else {
-			snprintf(lost.node, sizeof(lost.node), "%s", node);
-			react_say(r, &lost,
-			    lost.undo ? "undo: result unknown"
-				      : "result unknown",
-			    "the collector stopped while the command ran; it "
-			    "does not repeat the command: check the node");
-			react_done_set(r, node,
-			    lost.undo ? NULL : value + strlen(BEGUN));
-		}
+		m = react_mark_parse(json_string_value(v));
+		if (m.state != MARK_UNDOING)
+			react_begun_count(r, m.unix_ns);
+		if (m.state == MARK_DONE)
+			json_object_set_new(r->done, node, json_true());
+		else if (r->kind == NULL || r->kind->asks)
+			json_object_set_new(r->begun, node, json_true());
+		else
+			react_lost(r, node, &m);
 	}
 }
 
@@ -240,7 +291,7 @@ react_well(struct react *r, const char *node)
 	if (r->o.undo || react_is_now(r, node))
 		react_task_add(r, node, 1, "has recovered");
 	else
-		react_done_set(r, node, NULL); /* the next time counts again */
+		react_done_remove(r, node); /* the next time counts again */
 }
 
 /* Finish the task of a reaction. A failed one does not count for the limit of
@@ -249,11 +300,10 @@ void
 react_finish(struct react *r, enum react_result result, const char *text)
 {
 	struct react_task *t = r->now, was = *t;
-	char when[40];
+	uint64_t now_unix_ns = clk_unix_ns();
 
 	r->now = NULL;
 	r->child = NULL;
-	clk_unix_format(clk_unix_ns(), when, sizeof(when));
 	if (!t->undo && result != REACT_DONE)
 		r->begun_ns[r->begun_at] = 0;
 	t->then[0] = '\0';
@@ -261,19 +311,24 @@ react_finish(struct react *r, enum react_result result, const char *text)
 	case REACT_DONE:
 		react_say(r, t, t->undo ? r->kind->undone : r->kind->done,
 		    text);
-		react_done_set(r, t->node, t->undo ? NULL : when);
+		if (t->undo)
+			react_done_remove(r, t->node);
+		else
+			react_done_set(r, t->node, now_unix_ns);
 		break;
 	case REACT_LEFT:
 		react_say(r, t, "skipped", text);
-		react_done_set(r, t->node, NULL);
+		react_done_remove(r, t->node);
 		break;
 	case REACT_FAILED:
 		react_say(r, t, "failed; retrying", text);
 		/* Slurm may have done it without a reply: query it. */
 		if (!t->undo && r->kind->asks)
 			json_object_set_new(r->begun, t->node, json_true());
-		else if (!t->undo || react_is_done(r, t->node))
-			react_done_set(r, t->node, t->undo ? when : NULL);
+		else if (!t->undo)
+			react_done_remove(r, t->node);
+		else if (react_is_done(r, t->node))
+			react_done_set(r, t->node, now_unix_ns);
 		t->not_before_ns = clk_ns() + AGAIN_NS;
 		t = NULL;
 		break;
@@ -343,7 +398,8 @@ react_begun_cb(int status, json_t *result, void *arg)
 void
 react_tick(struct react *r, size_t nodes)
 {
-	char key[300], value[60], when[40];
+	char key[300], value[60];
+	struct react_mark m;
 	struct react_task *t;
 	size_t oldest = 0;
 
@@ -364,8 +420,7 @@ react_tick(struct react *r, size_t nodes)
 		    t->text);
 		/* once for each change to bad */
 		if (!t->undo)
-			json_object_set_new(r->done, t->node,
-			    json_string("dry run"));
+			json_object_set_new(r->done, t->node, json_true());
 		else
 			json_object_del(r->done, t->node);
 		react_task_free(r, t);
@@ -373,8 +428,9 @@ react_tick(struct react *r, size_t nodes)
 	}
 	r->now = t;
 	snprintf(key, sizeof(key), KEY "%s", t->node);
-	clk_unix_format(clk_unix_ns(), when, sizeof(when));
-	snprintf(value, sizeof(value), "%s%s", t->undo ? UNDOING : BEGUN, when);
+	m.state = t->undo ? MARK_UNDOING : MARK_BEGUN;
+	m.unix_ns = clk_unix_ns();
+	react_mark_format(&m, value);
 	store_put_setting(r->store, key, value, react_begun_cb, r);
 }
 

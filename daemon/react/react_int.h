@@ -45,8 +45,8 @@ struct react {
 	TAILQ_HEAD(, react_task) tasks;
 	struct react_task *now; /* of tasks; NULL: none */
 	struct spawned *child;
-	json_t *done;  /* time by node */
-	json_t *begun; /* time by node, of actions with unknown result */
+	json_t *done;  /* a set of nodes */
+	json_t *begun; /* a set of nodes, of actions with unknown result */
 	uint64_t begun_ns[REACT_BEGUN]; /* on the clock of clk_ns */
 	size_t begun_at;                /* of r->now */
 	const struct roster *roster;    /* NULL: Slurm has the agents' names */

@@ -346,7 +346,8 @@ test_begun(void **state)
 
 	o = options(REACT_COMMAND);
 	json_object_clear(settings);
-	json_object_set_new(settings, "react/n3", json_string("begun x"));
+	json_object_set_new(settings, "react/n3",
+	    json_string("begun 2026-11-20T19:12:00.250Z"));
 	json_object_set_new(settings, "react/n4", json_string("undoing x"));
 	for (int life = 0; life < 2;
 	     life++) { /* the first process sets the reason */
@@ -358,6 +359,9 @@ test_begun(void **state)
 		react_well(r, "n4");
 		assert_true(TAILQ_EMPTY(&r->tasks));
 		assert_int_equal(json_object_size(settings), 1);
+		assert_string_equal(json_string_value(
+					json_object_get(settings, "react/n3")),
+		    "2026-11-20T19:12:00.250Z");
 		assert_true((strstr(events, "n3 result unknown") != NULL &&
 				strstr(events, "n4 undo: result unknown") !=
 				    NULL) == (life == 0));
@@ -450,12 +454,12 @@ test_failure(void **state)
 	run(r, 100);
 	assert_non_null(strstr(events, "No such file"));
 	/* That it was done is still known when undoing it has failed. */
-	react_done_set(r, "n8", "x");
+	react_done_set(r, "n8", 0);
 	react_well(r, "n8");
 	run(r, 100);
 	assert_int_not_equal(strncmp(json_string_value(
 					 json_object_get(settings, "react/n8")),
-				 UNDOING, strlen(UNDOING)),
+				 "undoing ", strlen("undoing ")),
 	    0);
 	react_free(r);
 	event_base_free(base);
