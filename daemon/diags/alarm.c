@@ -1,165 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alarm.c - alerts for outliers, lost agents, error budgets that are spent too
- * fast, and problems that stop the collector from measuring. An alert is sent
- * at once, repeated after REPEAT_NS, and sent as resolved at its end. Alerts
- * are events.
+ * alarm.c - the problems that are alerts: outliers, lost agents, error budgets
+ * that are spent too fast, and failed health checks, which stop the collector
+ * from measuring.
  */
 #include "daemon/diags/alarm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <zlib.h>
 
 #include "common/clk.h"
 #include "common/member.h"
-#include "common/queue.h"
 #include "common/str.h"
-#include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/api/api.h"
 #include "daemon/diags/diags.h"
-#include "daemon/events/events.h"
+#include "daemon/events/alerts.h"
 
-#define REPEAT_NS  (4 * 3600 * CLK_NS_PER_S) /* as Alertmanager does */
-#define LOST_NS    (60 * CLK_NS_PER_S)       /* no alert for a short reboot */
-#define FIRING_MAX 1000 /* more alerts than this are one outage */
-#define NEVER      "0001-01-01T00:00:00Z"
-
-struct alert {
-	TAILQ_ENTRY(alert) link;
-	char *key;    /* name, kind, subject, cluster */
-	json_t *told; /* as in the message, without its end time */
-	uint64_t since_unix_ns;
-	uint64_t told_unix_ns; /* 0: never */
-	int seen;              /* in this turn */
-};
-
-/* A turn is alerts_see for each current problem, then alerts_end. A new alert
- * fires; one that was not seen in this turn is resolved; a continuing one is
- * repeated after repeat_ns. */
-struct alerts {
-	TAILQ_HEAD(, alert) firing;
-	size_t count;
-	char *page; /* address of the collector's page for links, or "" */
-	uint64_t repeat_ns;
-	const char *cluster; /* its name, or ""; a label */
-};
-
-struct alert_seen {
-	const char *name;     /* CoalmineNodeOutlier */
-	const char *severity; /* warning or critical */
-	const char *kind;     /* of the subject: node, leaf ...; a label */
-	const char *subject;
-	const char *summary;
-	const char *text;  /* may change while it fires */
-	const char *place; /* after the page's #, or "" */
-};
+#define LOST_NS (60 * CLK_NS_PER_S) /* no alert for a short reboot */
 
 struct alarm {
 	struct api *api;
-	struct events *events;
-	struct alerts alerts;
+	struct alerts *alerts;
 	uint64_t born_ns;
 };
-
-static void
-alarm_alert_free(struct alerts *a, struct alert *al)
-{
-	TAILQ_REMOVE(&a->firing, al, link);
-	a->count--;
-	free(al->key);
-	json_decref(al->told);
-	free(al);
-}
-
-/* Write a time in the format of Alertmanager, RFC 3339. */
-static void
-alarm_time_text(uint64_t unix_ns, char ret[32])
-{
-	time_t at = (time_t)(unix_ns / CLK_NS_PER_S);
-	struct tm tm;
-
-	strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &tm));
-}
-
-static void
-alarm_alerts_see(struct alerts *a, const struct alert_seen *s,
-    uint64_t now_unix_ns)
-{
-	char *key = xasprintf("%s\n%s\n%s%s%s", s->name, s->kind, s->subject,
-	    a->cluster[0] != '\0' ? "\n" : "", a->cluster);
-	char starts[32], print[24], url[600] = "";
-	struct alert *al;
-	json_t *labels;
-
-	TAILQ_FOREACH (al, &a->firing, link)
-		if (strcmp(al->key, key) == 0)
-			break;
-	if (al == NULL && a->count == FIRING_MAX) {
-		free(key);
-		return;
-	}
-	if (al == NULL) {
-		al = xcalloc(1, sizeof(*al));
-		al->key = xstrdup(key);
-		al->since_unix_ns = now_unix_ns;
-		TAILQ_INSERT_TAIL(&a->firing, al, link);
-		a->count++;
-	}
-	free(key);
-	al->seen = 1;
-	labels = json_pack("{s:s, s:s}", "alertname", s->name, "severity",
-	    s->severity);
-	if (a->cluster[0] != '\0')
-		json_object_set_new(labels, "cluster", json_string(a->cluster));
-	if (s->kind[0] != '\0')
-		json_object_set_new(labels, s->kind, text_json(s->subject));
-	alarm_time_text(al->since_unix_ns, starts);
-	snprintf(print, sizeof(print), "%016lx",
-	    crc32(0, (const Bytef *)al->key, (uInt)strlen(al->key)));
-	if (a->page[0] != '\0')
-		snprintf(url, sizeof(url), "%s#/%s", a->page, s->place);
-	json_decref(al->told);
-	al->told = json_pack("{s:o, s:{s:o, s:o}, s:s, s:o, s:s}", "labels",
-	    labels, "annotations", "summary", text_json(s->summary),
-	    "description", text_json(s->text), "startsAt", starts,
-	    "generatorURL", text_json(url), "fingerprint", print);
-}
-
-/* Return new, resolved and repeated alerts in the format of Alertmanager's
- * webhook (version 4). The caller decrefs. */
-static json_t *
-alarm_alerts_end(struct alerts *a, uint64_t now_unix_ns)
-{
-	json_t *list = json_array(), *one;
-	struct alert *al, *next;
-	char now[32];
-
-	alarm_time_text(now_unix_ns, now);
-	TAILQ_FOREACH_SAFE (al, &a->firing, link, next) {
-		int fires = al->seen;
-
-		al->seen = 0;
-		/* The last alert is in the future: the clock was set back. */
-		if (fires && al->told_unix_ns != 0 &&
-		    now_unix_ns >= al->told_unix_ns &&
-		    now_unix_ns < al->told_unix_ns + a->repeat_ns)
-			continue;
-		al->told_unix_ns = now_unix_ns;
-		one = json_deep_copy(al->told);
-		json_object_set_new(one, "status",
-		    json_string(fires ? "firing" : "resolved"));
-		json_object_set_new(one, "endsAt",
-		    json_string(fires ? NEVER : now));
-		json_array_append_new(list, one);
-		if (!fires)
-			alarm_alert_free(a, al);
-	}
-	return list;
-}
 
 struct alarm *
 alarm_open(struct events *events, const char *page, struct api *api)
@@ -170,11 +35,7 @@ alarm_open(struct events *events, const char *page, struct api *api)
 		return NULL;
 	a = xcalloc(1, sizeof(*a));
 	a->api = api;
-	a->events = events;
-	TAILQ_INIT(&a->alerts.firing);
-	a->alerts.page = xstrdup(page);
-	a->alerts.cluster = api_cluster_name(api);
-	a->alerts.repeat_ns = REPEAT_NS;
+	a->alerts = alerts_new(events, page, api_cluster_name(api));
 	a->born_ns = clk_ns();
 	return a;
 }
@@ -208,7 +69,7 @@ alarm_see_case(struct alarm *a, const struct api_incident *v,
 	    seen.subject);
 	if (strcmp(seen.kind, "node") == 0)
 		snprintf(place, sizeof(place), "node/%.250s", seen.subject);
-	alarm_alerts_see(&a->alerts, &seen, now_unix_ns);
+	alerts_see(a->alerts, &seen, now_unix_ns);
 }
 
 static void
@@ -231,7 +92,7 @@ alarm_see_lost(struct alarm *a, uint64_t now_unix_ns)
 	snprintf(text, sizeof(text),
 	    "%zu of %zu agents are lost: their nodes are not measured", lost,
 	    count);
-	alarm_alerts_see(&a->alerts,
+	alerts_see(a->alerts,
 	    &(struct alert_seen){ .name = "CoalmineAgentsMissing",
 		.severity = "warning",
 		.kind = "",
@@ -261,7 +122,7 @@ alarm_see_objectives(struct alarm *a, uint64_t now_unix_ns)
 		snprintf(summary, sizeof(summary),
 		    "the error budget of objective %s is spent too fast",
 		    v.name);
-		alarm_alerts_see(&a->alerts,
+		alerts_see(a->alerts,
 		    &(struct alert_seen){ .name = fast
 			    ? "CoalmineObjectiveBurnFast"
 			    : "CoalmineObjectiveBurn",
@@ -275,35 +136,17 @@ alarm_see_objectives(struct alarm *a, uint64_t now_unix_ns)
 	}
 }
 
-static void
-alarm_alert_tell(struct alarm *a, const json_t *o)
-{
-	static const char *const labels[] = { "node", "leaf", "spine",
-		"objective", "alertname" };
-	const json_t *has = json_object_get(o, "labels");
-	const json_t *says = json_object_get(o, "annotations");
-	struct store_event e = { .kind = "alert", .subject = "", .body = o };
-	char *text = xasprintf("%s (%s): %s", member_text(o, "status"),
-	    member_text(has, "alertname"), member_text(says, "summary"));
-
-	for (size_t i = 0; e.subject[0] == '\0'; i++)
-		e.subject = member_text(has, labels[i]);
-	e.text = text;
-	events_tell(a->events, &e);
-	free(text);
-}
-
 void
 alarm_tick(struct alarm *a)
 {
-	static struct api_incident cases[FIRING_MAX];
+	static struct api_incident cases[ALERTS_MAX];
 	uint64_t now_unix_ns = clk_unix_ns();
 	json_t *list, *o;
 	size_t i, count;
 
 	if (a == NULL)
 		return;
-	count = api_incidents(a->api, cases, FIRING_MAX);
+	count = api_incidents(a->api, cases, ALERTS_MAX);
 	for (i = 0; i < count; i++)
 		if (cases[i].verdict != VERDICT_OK)
 			alarm_see_case(a, &cases[i], now_unix_ns);
@@ -314,7 +157,7 @@ alarm_tick(struct alarm *a)
 	list = diags_json(a->api);
 	json_array_foreach (list, i, o)
 		if (strcmp(member_text(o, "severity"), "bad") == 0)
-			alarm_alerts_see(&a->alerts,
+			alerts_see(a->alerts,
 			    &(struct alert_seen){ .name = "CoalmineDiagnosis",
 				.severity = "critical",
 				.kind = "diagnosis",
@@ -324,10 +167,7 @@ alarm_tick(struct alarm *a)
 				.place = "" },
 			    now_unix_ns);
 	json_decref(list);
-	list = alarm_alerts_end(&a->alerts, now_unix_ns);
-	json_array_foreach (list, i, o)
-		alarm_alert_tell(a, o);
-	json_decref(list);
+	alerts_end(a->alerts, now_unix_ns);
 }
 
 void
@@ -335,8 +175,6 @@ alarm_close(struct alarm *a)
 {
 	if (a == NULL)
 		return;
-	while (!TAILQ_EMPTY(&a->alerts.firing))
-		alarm_alert_free(&a->alerts, TAILQ_FIRST(&a->alerts.firing));
-	free(a->alerts.page);
+	alerts_free(a->alerts);
 	free(a);
 }

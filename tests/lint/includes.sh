@@ -45,7 +45,7 @@ daemon/events/sink_nats -                                nats
 daemon/events/sink_kafka -                               librdkafka
 daemon/events/        store                             jansson,zlib
 daemon/api/           .,agents,cluster,diagnosis,events,jobs,mesh,objective,run,schedule,store   jansson,event2
-daemon/diags/         .,agents,api,cluster,events,jobs,mesh,objective,run,schedule,store   jansson,zlib
+daemon/diags/         .,agents,api,cluster,events,jobs,mesh,objective,run,schedule,store   jansson
 # Interfaces to clients include the api and only their own sources of data:
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (agents/tls.h) and the
