@@ -54,7 +54,6 @@ daemon/export/        api,events,objective,series,store        jansson,zlib
 daemon/http/http_conn agents                            event2,openssl,jansson,zlib
 daemon/http/http_jobs .,api,export,jobs,jobs/ledger,store           event2,openssl,jansson,zlib
 daemon/http/          .,api,diags,export,store          event2,openssl,jansson,zlib
-daemon/follow         any                               curl,jansson
 daemon/               any                               event2,openssl,jansson,zlib
 
 agents/process/       -                                 event2,jansson
