@@ -240,7 +240,8 @@ pmix_server_put(struct info_list *l, const char *key, const void *value,
 	l->count++;
 }
 
-struct job {
+/* The ranks of a run on this node. */
+struct node_ranks {
 	const char *run, *dir, *host;
 	uint32_t first, local, size;
 };
@@ -248,23 +249,23 @@ struct job {
 /* Nodes other than this one have no names here: ranks do not look for any, and
  * a list of ten thousand would be sent to as many nodes. */
 static void
-pmix_server_maps(const struct job *j, struct info_list *l)
+pmix_server_maps(const struct node_ranks *n, struct info_list *l)
 {
 	struct strbuf nodes = { 0 }, ranks = { 0 };
 	char *node_map = NULL, *rank_map = NULL;
 	pmix_status_t rc;
 
-	for (uint32_t r = 0; r < j->size; r++) {
-		uint32_t node = r / j->local;
+	for (uint32_t r = 0; r < n->size; r++) {
+		uint32_t node = r / n->local;
 
-		if (r % j->local == 0 && r == j->first)
-			strbuf_addf(&nodes, "%s%s", r == 0 ? "" : ",", j->host);
-		else if (r % j->local == 0)
+		if (r % n->local == 0 && r == n->first)
+			strbuf_addf(&nodes, "%s%s", r == 0 ? "" : ",", n->host);
+		else if (r % n->local == 0)
 			strbuf_addf(&nodes, "%snode-%u", r == 0 ? "" : ",",
 			    node);
 		strbuf_addf(&ranks, "%s%u",
 		    r == 0                  ? ""
-			: r % j->local == 0 ? ";"
+			: r % n->local == 0 ? ";"
 					    : ",",
 		    r);
 	}
@@ -280,11 +281,12 @@ pmix_server_maps(const struct job *j, struct info_list *l)
 }
 
 static void
-pmix_server_rank(const struct job *j, uint32_t local, struct info_list *l)
+pmix_server_rank(const struct node_ranks *n, uint32_t local,
+    struct info_list *l)
 {
-	pmix_rank_t rank = j->first + local;
+	pmix_rank_t rank = n->first + local;
 	uint16_t here = (uint16_t)local;
-	uint32_t node = j->first / j->local, app = 0;
+	uint32_t node = n->first / n->local, app = 0;
 	pmix_data_array_t *array;
 	struct info_list own = { 0 };
 
@@ -296,7 +298,7 @@ pmix_server_rank(const struct job *j, uint32_t local, struct info_list *l)
 	pmix_server_put(&own, PMIX_NODEID, &node, PMIX_UINT32);
 	pmix_server_put(&own, PMIX_APPNUM, &app, PMIX_UINT32);
 	pmix_server_put(&own, PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
-	pmix_server_put(&own, PMIX_HOSTNAME, j->host, PMIX_STRING);
+	pmix_server_put(&own, PMIX_HOSTNAME, n->host, PMIX_STRING);
 	PMIX_LOAD_KEY(l->list[l->count].key, PMIX_PROC_DATA);
 	l->list[l->count].value.type = PMIX_DATA_ARRAY;
 	l->list[l->count].value.data.darray = array;
@@ -304,33 +306,33 @@ pmix_server_rank(const struct job *j, uint32_t local, struct info_list *l)
 }
 
 static void
-pmix_server_register(const struct job *j, const char *nspace)
+pmix_server_register(const struct node_ranks *n, const char *nspace)
 {
-	uint32_t nodes = j->size / j->local;
+	uint32_t nodes = n->size / n->local;
 	struct strbuf peers = { 0 };
-	pmix_rank_t leader = j->first;
+	pmix_rank_t leader = n->first;
 	struct info_list l = { 0 };
 
-	PMIX_INFO_CREATE(l.list, 14 + j->local);
-	for (uint32_t i = 0; i < j->local; i++)
-		strbuf_addf(&peers, "%s%u", i == 0 ? "" : ",", j->first + i);
-	pmix_server_put(&l, PMIX_UNIV_SIZE, &j->size, PMIX_UINT32);
-	pmix_server_put(&l, PMIX_JOB_SIZE, &j->size, PMIX_UINT32);
-	pmix_server_put(&l, PMIX_MAX_PROCS, &j->size, PMIX_UINT32);
-	pmix_server_put(&l, PMIX_APP_SIZE, &j->size, PMIX_UINT32);
-	pmix_server_put(&l, PMIX_LOCAL_SIZE, &j->local, PMIX_UINT32);
-	pmix_server_put(&l, PMIX_NODE_SIZE, &j->local, PMIX_UINT32);
+	PMIX_INFO_CREATE(l.list, 14 + n->local);
+	for (uint32_t i = 0; i < n->local; i++)
+		strbuf_addf(&peers, "%s%u", i == 0 ? "" : ",", n->first + i);
+	pmix_server_put(&l, PMIX_UNIV_SIZE, &n->size, PMIX_UINT32);
+	pmix_server_put(&l, PMIX_JOB_SIZE, &n->size, PMIX_UINT32);
+	pmix_server_put(&l, PMIX_MAX_PROCS, &n->size, PMIX_UINT32);
+	pmix_server_put(&l, PMIX_APP_SIZE, &n->size, PMIX_UINT32);
+	pmix_server_put(&l, PMIX_LOCAL_SIZE, &n->local, PMIX_UINT32);
+	pmix_server_put(&l, PMIX_NODE_SIZE, &n->local, PMIX_UINT32);
 	pmix_server_put(&l, PMIX_NUM_NODES, &nodes, PMIX_UINT32);
 	pmix_server_put(&l, PMIX_JOBID, nspace, PMIX_STRING);
 	pmix_server_put(&l, PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
 	pmix_server_put(&l, PMIX_LOCAL_PEERS, peers.text, PMIX_STRING);
-	pmix_server_put(&l, PMIX_TMPDIR, j->dir, PMIX_STRING);
-	pmix_server_put(&l, PMIX_NSDIR, j->dir, PMIX_STRING);
-	pmix_server_maps(j, &l);
-	for (uint32_t i = 0; i < j->local; i++)
-		pmix_server_rank(j, i, &l);
+	pmix_server_put(&l, PMIX_TMPDIR, n->dir, PMIX_STRING);
+	pmix_server_put(&l, PMIX_NSDIR, n->dir, PMIX_STRING);
+	pmix_server_maps(n, &l);
+	for (uint32_t i = 0; i < n->local; i++)
+		pmix_server_rank(n, i, &l);
 	pmix_server_wait("register_nspace",
-	    PMIx_server_register_nspace(nspace, (int)j->local, l.list, l.count,
+	    PMIx_server_register_nspace(nspace, (int)n->local, l.list, l.count,
 		pmix_server_did, NULL));
 	strbuf_clear(&peers);
 }
@@ -447,7 +449,7 @@ pmix_server_message(const char *nspace)
 int
 main(int argc, char **argv)
 {
-	struct job j = { 0 };
+	struct node_ranks n = { 0 };
 	pmix_nspace_t nspace;
 	pmix_info_t *info;
 	pmix_status_t rc;
@@ -462,24 +464,24 @@ main(int argc, char **argv)
 		    "program.\n");
 		return 3;
 	}
-	j = (struct job){ argv[1], argv[2], argv[3], (uint32_t)first,
+	n = (struct node_ranks){ argv[1], argv[2], argv[3], (uint32_t)first,
 		(uint32_t)local, (uint32_t)size };
-	server.size = j.size;
+	server.size = n.size;
 	TAILQ_INIT(&server.fences);
 	TAILQ_INIT(&server.modexes);
 	PMIX_INFO_CREATE(info, 3);
-	PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, j.dir, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, j.dir, PMIX_STRING);
-	PMIX_INFO_LOAD(&info[2], PMIX_HOSTNAME, j.host, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, n.dir, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, n.dir, PMIX_STRING);
+	PMIX_INFO_LOAD(&info[2], PMIX_HOSTNAME, n.host, PMIX_STRING);
 	rc = PMIx_server_init(&calls, info, 3);
 	if (rc != PMIX_SUCCESS)
 		pmix_server_fail("server_init", rc);
-	snprintf(nspace, sizeof(nspace), "coalmine.%s", j.run);
-	pmix_server_register(&j, nspace);
-	for (uint32_t i = 0; i < j.local; i++) {
+	snprintf(nspace, sizeof(nspace), "coalmine.%s", n.run);
+	pmix_server_register(&n, nspace);
+	for (uint32_t i = 0; i < n.local; i++) {
 		pmix_proc_t proc;
 
-		PMIX_PROC_LOAD(&proc, nspace, j.first + i);
+		PMIX_PROC_LOAD(&proc, nspace, n.first + i);
 		pmix_server_env(&proc);
 	}
 	while (pmix_server_message(nspace) == 0)

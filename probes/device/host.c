@@ -341,14 +341,14 @@ host_ipc_close(struct device *d, void *base)
 
 /* ---- streams ----
  *
- * A stream is a thread and a growing ring of jobs; the caller adds, the thread
- * removes, and both hold the lock only to move an index. Number n of its
+ * A stream is a thread and a growing ring of operations; the caller adds, the
+ * thread removes, and both hold the lock only to move an index. Number n of its
  * operations is done when `done` has reached n; an event is a stream and such a
  * number. The caller itself runs a small operation on an idle stream: waking a
  * thread would cost more than the work. */
 
-struct job {
-	void (*run)(const struct job *job);
+struct host_op {
+	void (*run)(const struct host_op *o);
 	void *to;
 	const void *from;    /* of a copy */
 	const void **inputs; /* of a reduction; owned */
@@ -366,7 +366,7 @@ struct device_stream {
 	pthread_cond_t moved; /* done has grown */
 	pthread_t thread;
 	int threaded, ending;
-	struct job *ring;
+	struct host_op *ring;
 	size_t ring_cap;    /* a power of two */
 	uint64_t put, done; /* operations so far */
 };
@@ -382,11 +382,11 @@ struct device_event {
  * cache, which is hundreds of MiB on a large server although many processes
  * share it. */
 static void
-host_run_copy(const struct job *j)
+host_run_copy(const struct host_op *o)
 {
-	char *to = j->to;
-	const char *from = j->from;
-	size_t bytes = j->count;
+	char *to = o->to;
+	const char *from = o->from;
+	size_t bytes = o->count;
 
 #ifdef __SSE2__
 	if (bytes >= PAST_BYTES) {
@@ -421,16 +421,16 @@ host_run_copy(const struct job *j)
 }
 
 static void
-host_run_fill(const struct job *j)
+host_run_fill(const struct host_op *o)
 {
-	memset(j->to, j->byte, j->count);
+	memset(o->to, o->byte, o->count);
 }
 
 static void
-host_run_reduce(const struct job *j)
+host_run_reduce(const struct host_op *o)
 {
-	host_reduce(j->op, j->type, j->to, j->inputs, j->inputs_count,
-	    j->count);
+	host_reduce(o->op, o->type, o->to, o->inputs, o->inputs_count,
+	    o->count);
 }
 
 static void
@@ -443,16 +443,16 @@ host_wait_for(struct device_stream *s, uint64_t number)
 }
 
 static void
-host_run_wait(const struct job *j)
+host_run_wait(const struct host_op *o)
 {
-	host_wait_for(j->other, j->count);
+	host_wait_for(o->other, o->count);
 }
 
 static void *
 host_stream_thread(void *arg)
 {
 	struct device_stream *s = arg;
-	struct job j;
+	struct host_op o;
 
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
@@ -460,10 +460,10 @@ host_stream_thread(void *arg)
 			pthread_cond_wait(&s->work, &s->lock);
 		if (s->done == s->put)
 			break;
-		j = s->ring[s->done & (s->ring_cap - 1)];
+		o = s->ring[s->done & (s->ring_cap - 1)];
 		pthread_mutex_unlock(&s->lock);
-		j.run(&j);
-		free(j.inputs);
+		o.run(&o);
+		free(o.inputs);
 		pthread_mutex_lock(&s->lock);
 		s->done++;
 		pthread_cond_broadcast(&s->moved);
@@ -472,14 +472,14 @@ host_stream_thread(void *arg)
 	return NULL;
 }
 
-/* Takes j->inputs, also on failure. */
+/* Takes o->inputs, also on failure. */
 static int
-host_put(struct device_stream *s, const struct job *j)
+host_put(struct device_stream *s, const struct host_op *o)
 {
 	size_t cap = s->ring_cap == 0 ? RING_FIRST : 2 * s->ring_cap;
 	sigset_t all, old;
 	pthread_attr_t attr;
-	struct job *ring;
+	struct host_op *ring;
 	int rc = 0;
 
 	pthread_mutex_lock(&s->lock);
@@ -502,10 +502,10 @@ host_put(struct device_stream *s, const struct job *j)
 		s->ring_cap = cap;
 	}
 	if (rc == 0) {
-		s->ring[s->put++ & (s->ring_cap - 1)] = *j;
+		s->ring[s->put++ & (s->ring_cap - 1)] = *o;
 		pthread_cond_signal(&s->work);
 	} else {
-		free(j->inputs);
+		free(o->inputs);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return rc;
@@ -513,19 +513,20 @@ host_put(struct device_stream *s, const struct job *j)
 
 /* Only the caller puts, so a stream that is idle stays so until it does. */
 static int
-host_put_or_run(struct device_stream *s, const struct job *j, uint64_t bytes)
+host_put_or_run(struct device_stream *s, const struct host_op *o,
+    uint64_t bytes)
 {
 	int idle;
 
 	if (bytes > INLINE_BYTES)
-		return host_put(s, j);
+		return host_put(s, o);
 	pthread_mutex_lock(&s->lock);
 	idle = s->done == s->put;
 	pthread_mutex_unlock(&s->lock);
 	if (!idle)
-		return host_put(s, j);
-	j->run(j);
-	free(j->inputs);
+		return host_put(s, o);
+	o->run(o);
+	free(o->inputs);
 	return 0;
 }
 
@@ -571,23 +572,23 @@ static int
 host_stream_copy(struct device_stream *s, void *to, const void *from,
     uint64_t bytes)
 {
-	struct job j = { .run = host_run_copy,
+	struct host_op o = { .run = host_run_copy,
 		.to = to,
 		.from = from,
 		.count = bytes };
 
-	return host_put_or_run(s, &j, bytes);
+	return host_put_or_run(s, &o, bytes);
 }
 
 static int
 host_stream_fill(struct device_stream *s, void *to, int byte, uint64_t bytes)
 {
-	struct job j = { .run = host_run_fill,
+	struct host_op o = { .run = host_run_fill,
 		.to = to,
 		.byte = byte,
 		.count = bytes };
 
-	return host_put_or_run(s, &j, bytes);
+	return host_put_or_run(s, &o, bytes);
 }
 
 static int
@@ -595,7 +596,7 @@ host_stream_reduce(struct device_stream *s, enum plan_op op,
     enum plan_type type, void *to, const void *const *inputs,
     uint32_t inputs_count, uint64_t elements)
 {
-	struct job j = { .run = host_run_reduce,
+	struct host_op o = { .run = host_run_reduce,
 		.to = to,
 		.inputs_count = inputs_count,
 		.count = elements,
@@ -605,9 +606,9 @@ host_stream_reduce(struct device_stream *s, enum plan_op op,
 	if (op == PLAN_COPY || op >= PLAN_OP_MAX || type >= PLAN_BYTE ||
 	    inputs_count == 0)
 		return -EINVAL;
-	j.inputs = xcalloc(inputs_count, sizeof(*j.inputs));
-	memcpy(j.inputs, inputs, inputs_count * sizeof(*inputs));
-	return host_put_or_run(s, &j,
+	o.inputs = xcalloc(inputs_count, sizeof(*o.inputs));
+	memcpy(o.inputs, inputs, inputs_count * sizeof(*inputs));
+	return host_put_or_run(s, &o,
 	    elements * plan_types[type].bytes * inputs_count);
 }
 
@@ -659,13 +660,13 @@ host_event_wait(struct device_event *e)
 static int
 host_stream_wait(struct device_stream *s, struct device_event *e)
 {
-	struct job j = { .run = host_run_wait,
+	struct host_op o = { .run = host_run_wait,
 		.other = e->stream,
 		.count = e->number };
 
 	if (e->stream == NULL || e->stream == s || host_event_query(e))
 		return 0;
-	return host_put(s, &j);
+	return host_put(s, &o);
 }
 
 static void *

@@ -14,7 +14,7 @@
 #include "probes/job/world.h"
 #include "probes/measure/plan_report.h"
 #include "probes/measure/probe.h"
-#include "probes/measure/session.h"
+#include "probes/measure/plan_driver.h"
 #include "probes/measure/shape_tuning.h"
 #include "probes/multipath/tuned.h"
 #include "probes/pattern/builders.h"
@@ -22,7 +22,7 @@
 #include "probes/catalog/sweep.h"
 
 static void
-plans_note_config(struct session *s, const struct err *err)
+plans_note_config(struct plan_driver *s, const struct err *err)
 {
 	plan_report_note(&s->report, PLAN_REPORT_WRONG, CAUSE_CONFIG,
 	    err->text);
@@ -33,17 +33,17 @@ plans_note_config(struct session *s, const struct err *err)
 static void
 plans_tuned_record_cb(void *arg, json_t *record)
 {
-	emit_put(((struct session *)arg)->report.emit, record);
+	emit_put(((struct plan_driver *)arg)->report.emit, record);
 }
 
 static void
 plans_tuned_line_cb(void *arg, const char *text)
 {
-	strbuf_addf(&((struct session *)arg)->report.remarks, "%s\n", text);
+	strbuf_addf(&((struct plan_driver *)arg)->report.remarks, "%s\n", text);
 }
 
 static int
-plans_is_tuned_paths(const struct session *s, const struct pattern *pt)
+plans_is_tuned_paths(const struct plan_driver *s, const struct pattern *pt)
 {
 	return pt == &pattern_multipath && tuned_wanted(s->conf);
 }
@@ -51,7 +51,7 @@ plans_is_tuned_paths(const struct session *s, const struct pattern *pt)
 /* ---- one plan ---- */
 
 static int
-plans_is_tuned(const struct session *s, const struct pattern *pt)
+plans_is_tuned(const struct plan_driver *s, const struct pattern *pt)
 {
 	return probe_of(pt)->is_tuned &&
 	    strcmp(conf_string(s->conf, pt->name, "tune"), "auto") == 0;
@@ -60,9 +60,9 @@ plans_is_tuned(const struct session *s, const struct pattern *pt)
 static void
 plans_run_one_cb(const struct pattern *pt, void *arg)
 {
-	struct session *s = arg;
-	struct pattern_site site = session_site(s);
-	struct session_outcome outcome;
+	struct plan_driver *s = arg;
+	struct pattern_site site = plan_driver_site(s);
+	struct plan_driver_outcome outcome;
 	struct err err = { 0 };
 	struct plan *p;
 	int rc;
@@ -90,10 +90,10 @@ plans_run_one_cb(const struct pattern *pt, void *arg)
 		plans_note_config(s, &err);
 		return;
 	}
-	if (session_check(s, pt->name, p) < 0)
+	if (plan_driver_check(s, pt->name, p) < 0)
 		plan_free(p);
 	else
-		session_measure(s, pt, p, &outcome);
+		plan_driver_measure(s, pt, p, &outcome);
 }
 
 /* ---- all of a campaign ---- */
@@ -103,8 +103,8 @@ plans_run_one_cb(const struct pattern *pt, void *arg)
 static void
 plans_try_one_cb(const struct pattern *pt, void *arg)
 {
-	struct session *s = arg;
-	struct pattern_site site = session_site(s);
+	struct plan_driver *s = arg;
+	struct pattern_site site = plan_driver_site(s);
 	struct err err;
 	struct plan *p;
 
@@ -117,7 +117,8 @@ plans_try_one_cb(const struct pattern *pt, void *arg)
 }
 
 static void
-plans_each_variant(struct session *s, const struct pattern *pt, sweep_cb use)
+plans_each_variant(struct plan_driver *s, const struct pattern *pt,
+    sweep_cb use)
 {
 	struct err err;
 
@@ -126,7 +127,7 @@ plans_each_variant(struct session *s, const struct pattern *pt, sweep_cb use)
 }
 
 static int
-plans_is_wanted(const struct session *s, const struct pattern *pt,
+plans_is_wanted(const struct plan_driver *s, const struct pattern *pt,
     const struct pattern *only)
 {
 	return only == NULL ? conf_has_section(s->conf, pt->name) : pt == only;
@@ -136,13 +137,13 @@ void
 plans_run(struct world *w, const struct plans_ask *ask,
     struct plans_result *ret)
 {
-	struct session s = { .world = w };
+	struct plan_driver s = { .world = w };
 	const char *name;
 	struct err err;
 	int try_first, fine;
 
 	if (ask == NULL) {
-		s.report.status = session_follow(&s);
+		s.report.status = plan_driver_follow(&s);
 		goto out;
 	}
 	s.conf = ask->conf;
@@ -169,15 +170,15 @@ plans_run(struct world *w, const struct plans_ask *ask,
 			shape_tuning_bounds(&s);
 		plans_each_variant(&s, patterns[i], plans_run_one_cb);
 	}
-	session_measure_together(&s);
+	plan_driver_measure_together(&s);
 	if (ask->table && s.report.rows > 0)
 		table_print(s.report.table, stdout);
 	if (ask->table && s.report.remarks.text != NULL)
 		fputs(s.report.remarks.text, stdout);
-	session_end(&s, s.report.status);
+	plan_driver_end(&s, s.report.status);
 out:
 	ret->status = s.report.status;
 	ret->cause = s.report.cause;
 	ret->why = s.report.why;
-	session_close(&s);
+	plan_driver_close(&s);
 }

@@ -25,7 +25,7 @@
 #include "probes/job/emit.h"
 #include "probes/job/world.h"
 #include "probes/measure/measure.h"
-#include "probes/measure/session.h"
+#include "probes/measure/plan_driver.h"
 #include "probes/neighbor/links.h"
 #include "probes/pattern/builders.h"
 #include "probes/catalog/patterns.h"
@@ -50,7 +50,7 @@
 
 /* Do consecutive ranks share a node? Else two groups are not two nodes. */
 static int
-shape_tuning_is_in_blocks(const struct session *s, uint32_t g)
+shape_tuning_is_in_blocks(const struct plan_driver *s, uint32_t g)
 {
 	const struct transport_team *tm = s->team;
 
@@ -62,11 +62,11 @@ shape_tuning_is_in_blocks(const struct session *s, uint32_t g)
 
 /* Of a probe's options with a gap between them; words is changed. */
 static int
-shape_tuning_plan_of(const struct session *s, const struct pattern *pt,
+shape_tuning_plan_of(const struct plan_driver *s, const struct pattern *pt,
     char *words, const char *gap, struct plan **ret)
 {
 	char *list[WORDS_MAX], *save = NULL;
-	struct pattern_site site = session_site(s);
+	struct pattern_site site = plan_driver_site(s);
 	struct conf *c;
 	struct err err;
 	int n = 0, rc;
@@ -85,7 +85,7 @@ shape_tuning_plan_of(const struct session *s, const struct pattern *pt,
 /* ---- bounds ---- */
 
 void
-shape_tuning_bounds(struct session *s)
+shape_tuning_bounds(struct plan_driver *s)
 {
 	const char *type = conf_string(s->conf, SECTION, "type");
 	const char *vias = conf_string(s->conf, SECTION, "via");
@@ -114,7 +114,7 @@ shape_tuning_bounds(struct session *s)
 		enum bounds_probe which = (enum bounds_probe)i;
 		char *text = bounds_words(&s->bounds, which, bytes, via);
 		char *words = strchr(text, ' ');
-		struct session_outcome outcome = { 0 };
+		struct plan_driver_outcome outcome = { 0 };
 		const struct pattern *pt;
 		struct plan *p;
 
@@ -123,8 +123,8 @@ shape_tuning_bounds(struct session *s)
 		/* With too few nodes the plan has no other neighbour, which is
 		 * not an error. */
 		if (shape_tuning_plan_of(s, pt, words, " ", &p) == 0) {
-			if (session_check(s, pt->name, p) == 0)
-				session_measure(s, pt, p, &outcome);
+			if (plan_driver_check(s, pt->name, p) == 0)
+				plan_driver_measure(s, pt, p, &outcome);
 			else
 				plan_free(p);
 		}
@@ -145,11 +145,11 @@ shape_tuning_bounds(struct session *s)
 /* Median seconds of a probe, its options with ';' between them; NAN where it
  * cannot run here. */
 static double __attribute__((format(printf, 3, 4)))
-shape_tuning_time_of(struct session *s, const struct pattern *pt,
+shape_tuning_time_of(struct plan_driver *s, const struct pattern *pt,
     const char *fmt, ...)
 {
-	const struct session_brief brief = { pt, 0, RATE_TIMES };
-	struct session_outcome outcome = { .median_s = NAN };
+	const struct plan_driver_brief brief = { pt, 0, RATE_TIMES };
+	struct plan_driver_outcome outcome = { .median_s = NAN };
 	char text[TEXT_BYTES];
 	struct plan *p;
 	va_list ap;
@@ -158,14 +158,14 @@ shape_tuning_time_of(struct session *s, const struct pattern *pt,
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (shape_tuning_plan_of(s, pt, text, ";", &p) == 0)
-		session_measure_briefly(s, &brief, p, &outcome);
+		plan_driver_measure_briefly(s, &brief, p, &outcome);
 	return outcome.median_s;
 }
 
 /* Time k ranks that each send this many bytes to the rank g later. */
 static double
-shape_tuning_rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
-    const char *via)
+shape_tuning_rail_s(struct plan_driver *s, uint32_t g, uint32_t k,
+    uint64_t bytes, const char *via)
 {
 	return shape_tuning_time_of(s, &pattern_group,
 	    "pattern=rail;n=2;g=%u;k=%u;count=%llu;type=byte;via=%s", g, k,
@@ -176,7 +176,7 @@ shape_tuning_rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
  * not start at the same moment, so one direction would seem too short. pieces:
  * number of consecutive messages. */
 static double
-shape_tuning_there_s(struct session *s, uint32_t to, unsigned pieces,
+shape_tuning_there_s(struct plan_driver *s, uint32_t to, unsigned pieces,
     const char *via)
 {
 	return shape_tuning_time_of(s, &pattern_compose,
@@ -189,7 +189,7 @@ shape_tuning_there_s(struct session *s, uint32_t to, unsigned pieces,
 
 /* Bytes per second of all k together; short_s: of a few bytes. */
 static double
-shape_tuning_rail_per_s(struct session *s, uint32_t g, uint32_t k,
+shape_tuning_rail_per_s(struct plan_driver *s, uint32_t g, uint32_t k,
     double short_s, const char *via)
 {
 	uint64_t bytes = BYTES_FIRST;
@@ -204,7 +204,7 @@ shape_tuning_rail_per_s(struct session *s, uint32_t g, uint32_t k,
 
 /* One pair of ranks that are g apart, and k of them. */
 static void
-shape_tuning_measure_ways(struct session *s, uint32_t one_g, uint32_t g,
+shape_tuning_measure_ways(struct plan_driver *s, uint32_t one_g, uint32_t g,
     uint32_t k, struct measured_machine_way ways[MACHINES_VIA_MAX])
 {
 	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
@@ -258,7 +258,7 @@ shape_tuning_gpu_links(const char *const *pci, uint32_t ranks, uint16_t *ret)
 
 /* The machine we are on, for the first node's ranks. */
 static int
-shape_tuning_discover(const struct session *s, uint32_t ranks,
+shape_tuning_discover(const struct plan_driver *s, uint32_t ranks,
     struct machine **ret)
 {
 	const char *pci[NVML_GPUS_MAX];
@@ -281,12 +281,12 @@ shape_tuning_discover(const struct session *s, uint32_t ranks,
 /* Once, s->seen for tuning and to predict collectives; it stays NULL where its
  * rates cannot be taken, or a machine is named. */
 static void
-shape_tuning_measure_machine(struct session *s)
+shape_tuning_measure_machine(struct plan_driver *s)
 {
 	struct measured_machine r = { .ranks = (uint32_t)s->world->size,
 		.nodes = (uint32_t)s->world->nodes };
-	const struct session_brief brief = { &pattern_self, 0, RATE_TIMES };
-	struct session_outcome outcome;
+	const struct plan_driver_brief brief = { &pattern_self, 0, RATE_TIMES };
+	struct plan_driver_outcome outcome;
 	char words[] = "bytes=1M", *text;
 	const struct measured_machine_way *way;
 	uint32_t far = 0, half;
@@ -298,7 +298,7 @@ shape_tuning_measure_machine(struct session *s)
 	if (shape_tuning_plan_of(s, &pattern_self, words, ";", &p) < 0)
 		return;
 	/* This opens the device too. */
-	session_measure_briefly(s, &brief, p, &outcome);
+	plan_driver_measure_briefly(s, &brief, p, &outcome);
 	if (!isfinite(outcome.median_s))
 		return;
 	r.memory_per_s = outcome.memory_per_s / s->world->size;
@@ -338,7 +338,7 @@ shape_tuning_measure_machine(struct session *s)
 
 /* Bytes of a block for every rank. */
 static double
-shape_tuning_data_of(const struct session *s)
+shape_tuning_data_of(const struct plan_driver *s)
 {
 	const struct conf *c = s->conf;
 
@@ -359,13 +359,13 @@ shape_tuning_keep(json_t *tried, const char *words, double predicted_s,
 
 /* Write the fastest shape into the record; return 0 if none could run. */
 static int
-shape_tuning_measure_all(struct session *s, const struct shape_list *t,
+shape_tuning_measure_all(struct plan_driver *s, const struct shape_list *t,
     json_t *record)
 {
-	const struct session_brief brief = { &pattern_collective, 1,
+	const struct plan_driver_brief brief = { &pattern_collective, 1,
 		SHAPE_TIMES };
 	json_t *tried = json_object_get(record, "tried");
-	struct pattern_site site = session_site(s);
+	struct pattern_site site = plan_driver_site(s);
 	struct shape_search c;
 	struct err err;
 	const char *words;
@@ -375,15 +375,16 @@ shape_tuning_measure_all(struct session *s, const struct shape_list *t,
 	while ((words = shape_search_next(&c)) != NULL) {
 		/* NAN when it cannot run here; its length is given all the
 		 * same. */
-		struct session_outcome outcome = { .median_s = NAN };
+		struct plan_driver_outcome outcome = { .median_s = NAN };
 		uint64_t bytes = 0;
 		struct plan *p;
 
 		if (shape_plan(&pattern_collective, s->conf, words, &site, &p,
 			&err) == 0) {
 			bytes = measure_largest(p);
-			if (session_check(s, SECTION, p) == 0)
-				session_measure_briefly(s, &brief, p, &outcome);
+			if (plan_driver_check(s, SECTION, p) == 0)
+				plan_driver_measure_briefly(s, &brief, p,
+				    &outcome);
 			else
 				plan_free(p);
 		}
@@ -411,7 +412,7 @@ shape_tuning_measure_all(struct session *s, const struct shape_list *t,
 }
 
 int
-shape_tuning_choose(struct session *s, struct plan **ret, struct err *err)
+shape_tuning_choose(struct plan_driver *s, struct plan **ret, struct err *err)
 {
 	const char *path = conf_string(s->conf, SECTION, "table");
 	char *asked = shape_asked(s->conf);
@@ -424,7 +425,7 @@ shape_tuning_choose(struct session *s, struct plan **ret, struct err *err)
 	int rc = 0;
 
 	shape_tuning_measure_machine(s);
-	site = session_site(s);
+	site = plan_driver_site(s);
 	if (key.machine[0] == '\0')
 		key.machine = s->machine != NULL ? s->machine->name
 						 : "this machine";

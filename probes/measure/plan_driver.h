@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - all ranks measure plans together: rank 0 chooses each plan, and
- * the other ranks follow until the end. Only rank 0 calls the functions that
- * are not marked "all ranks".
+ * plan_driver.h - all ranks measure plans together: rank 0 chooses each plan,
+ * and the other ranks follow until the end. Only rank 0 calls the functions
+ * that are not marked "all ranks".
  */
-#ifndef PROBES_MEASURE_SESSION_H
-#define PROBES_MEASURE_SESSION_H
+#ifndef PROBES_MEASURE_PLAN_DRIVER_H
+#define PROBES_MEASURE_PLAN_DRIVER_H
 
 #include <stddef.h>
 
@@ -20,17 +20,17 @@
 #include "probes/tune/bounds.h"
 
 /* A plan that is kept, to be run together with others. */
-struct session_kept {
+struct plan_driver_kept {
 	struct plan *plan;
 	struct exec *exec;
 };
 
-/* The state of a session on one rank. */
-struct session {
+/* The state on one rank. */
+struct plan_driver {
 	struct world *world;
 	struct transport_team *team; /* NULL before the first plan */
 	char device[16];             /* device of the team */
-	struct session_kept *kept;
+	struct plan_driver_kept *kept;
 	size_t kept_count;
 	/* rank 0: */
 	struct plan_report report;
@@ -46,10 +46,10 @@ struct session {
 
 /* All ranks: return the ranks for which plans are built, and the machine: the
  * one that is named or, once it has been measured, the measured one. */
-struct pattern_site session_site(const struct session *s);
+struct pattern_site plan_driver_site(const struct plan_driver *s);
 
 /* The result of a plan. */
-struct session_outcome {
+struct plan_driver_outcome {
 	double median_s; /* NAN: it was not timed */
 	/* Time until both ends of the fastest transfer were done; 0 if ranks
 	 * have no times of their own. */
@@ -59,32 +59,34 @@ struct session_outcome {
 
 /* Check a plan with check_plan. Return 0, or -EPROTO after reporting the
  * violation. */
-int session_check(struct session *s, const char *probe, const struct plan *p);
+int plan_driver_check(struct plan_driver *s, const char *probe,
+    const struct plan *p);
 /* Measure and report a plan; takes p. */
-void session_measure(struct session *s, const struct pattern *pt,
-    struct plan *p, struct session_outcome *ret);
+void plan_driver_measure(struct plan_driver *s, const struct pattern *pt,
+    struct plan *p, struct plan_driver_outcome *ret);
 
 /* Time a plan without reporting it; it is proven once. Takes p. turns: 1: see
  * exec_take_turns. times: number of iterations. */
-struct session_brief {
+struct plan_driver_brief {
 	const struct pattern *pattern;
 	int turns, times;
 };
-void session_measure_briefly(struct session *s, const struct session_brief *b,
-    struct plan *p, struct session_outcome *ret);
+void plan_driver_measure_briefly(struct plan_driver *s,
+    const struct plan_driver_brief *b, struct plan *p,
+    struct plan_driver_outcome *ret);
 /* Measure all plans that were kept at once, if there are at least two. */
-void session_measure_together(struct session *s);
+void plan_driver_measure_together(struct plan_driver *s);
 
-/* End the session: the other ranks return this status from session_follow. */
-void session_end(struct session *s, int status);
-/* Other ranks than 0: take part until session_end. Return the status of rank
- * 0. */
-int session_follow(struct session *s);
-/* All ranks: free what the session owns. */
-void session_close(struct session *s);
+/* End: the other ranks return this status from plan_driver_follow. */
+void plan_driver_end(struct plan_driver *s, int status);
+/* Other ranks than 0: take part until plan_driver_end. Return the status of
+ * rank 0. */
+int plan_driver_follow(struct plan_driver *s);
+/* All ranks: free what s owns. */
+void plan_driver_close(struct plan_driver *s);
 
 /* Report that a plan was not measured, with the error rc and the reason. */
-void session_refuse(struct session *s, const char *probe, const struct plan *p,
-    int rc, const char *why);
+void plan_driver_refuse(struct plan_driver *s, const char *probe,
+    const struct plan *p, int rc, const char *why);
 
 #endif

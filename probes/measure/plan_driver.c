@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - the request that rank 0 sends to all ranks for one measurement,
- * and its preparation on each: device, executor, prediction.
+ * plan_driver.c - the request that rank 0 sends to all ranks for one
+ * measurement, and its preparation on each: device, executor, prediction.
  */
 
-#include "probes/measure/session.h"
+#include "probes/measure/plan_driver.h"
 
 #include <errno.h>
 #include <math.h>
@@ -36,7 +36,7 @@ struct order {
 	int status; /* of the end */
 	int steps;  /* each alone as well */
 	int keep;   /* the plan, for later */
-	int brief;  /* see struct session_brief */
+	int brief;  /* see struct plan_driver_brief */
 	int take_turns;
 	uint32_t pattern; /* of the table patterns */
 	uint64_t plan_bytes;
@@ -46,7 +46,7 @@ struct order {
 };
 
 static void
-session_share(const struct session *s, void *data, size_t bytes)
+plan_driver_share(const struct plan_driver *s, void *data, size_t bytes)
 {
 	MPI_Request req;
 
@@ -60,7 +60,7 @@ session_share(const struct session *s, void *data, size_t bytes)
 }
 
 static void
-session_order_fill(const struct session *s, struct order *o)
+plan_driver_order_fill(const struct plan_driver *s, struct order *o)
 {
 	const struct conf *c = s->conf;
 
@@ -83,7 +83,7 @@ session_order_fill(const struct session *s, struct order *o)
 /* ---- one plan, on all ranks ---- */
 
 static void
-session_drop_kept(struct session *s)
+plan_driver_drop_kept(struct plan_driver *s)
 {
 	while (s->kept_count > 0) {
 		exec_free(s->kept[--s->kept_count].exec);
@@ -94,8 +94,8 @@ session_drop_kept(struct session *s)
 }
 
 void
-session_refuse(struct session *s, const char *probe, const struct plan *p,
-    int rc, const char *why)
+plan_driver_refuse(struct plan_driver *s, const char *probe,
+    const struct plan *p, int rc, const char *why)
 {
 	enum cause cause = rc == -ENODEV ? CAUSE_NO_DEVICE : CAUSE_UNSUPPORTED;
 
@@ -105,14 +105,14 @@ session_refuse(struct session *s, const char *probe, const struct plan *p,
 
 /* The device of the campaign is opened once. */
 static int
-session_exec_open(struct session *s, const struct order *o,
+plan_driver_exec_open(struct plan_driver *s, const struct order *o,
     struct measurement *c, struct plan *p, struct err *err)
 {
 	uint64_t start_ns;
 	int rc = 0;
 
 	if (s->team == NULL || strcmp(s->device, o->device) != 0) {
-		session_drop_kept(s);
+		plan_driver_drop_kept(s);
 		team_close(s->team);
 		s->team = NULL;
 		snprintf(s->device, sizeof(s->device), "%s", o->device);
@@ -133,7 +133,7 @@ session_exec_open(struct session *s, const struct order *o,
 }
 
 struct pattern_site
-session_site(const struct session *s)
+plan_driver_site(const struct plan_driver *s)
 {
 	return (struct pattern_site){ .ranks = (uint32_t)s->world->size,
 		.nodes = (uint32_t)s->world->nodes,
@@ -144,7 +144,7 @@ session_site(const struct session *s)
 /* How many ranks a node has, where each has as many, side by side, as a machine
  * numbers them; 0: they lie otherwise. */
 static uint32_t
-session_ranks_a_node(const struct transport_team *team)
+plan_driver_ranks_a_node(const struct transport_team *team)
 {
 	uint32_t a_node = 1, count = (uint32_t)team->ranks;
 
@@ -160,11 +160,11 @@ session_ranks_a_node(const struct transport_team *team)
  * uses the actual placement of ranks. If the machine cannot have them so, it is
  * made for ranks as the machine numbers them, and is not used for verdicts. */
 static void
-session_predict(const struct session *s, const struct measurement *c,
+plan_driver_predict(const struct plan_driver *s, const struct measurement *c,
     struct subject *r, double **ret_rank_s)
 {
 	const struct machine *m = s->machine;
-	uint32_t a_node = session_ranks_a_node(s->team);
+	uint32_t a_node = plan_driver_ranks_a_node(s->team);
 	struct machine as, fit;
 	struct predict pr;
 	struct err err;
@@ -196,8 +196,8 @@ session_predict(const struct session *s, const struct measurement *c,
 
 /* Takes p. */
 static void
-session_run_plan(struct session *s, const struct order *o, struct plan *p,
-    struct session_outcome *ret)
+plan_driver_run_plan(struct plan_driver *s, const struct order *o,
+    struct plan *p, struct plan_driver_outcome *ret)
 {
 	struct measurement c = { .probe = probe_of(patterns[o->pattern]),
 		.ask = o->ask,
@@ -211,10 +211,10 @@ session_run_plan(struct session *s, const struct order *o, struct plan *p,
 	r->world = s->world;
 	r->probe = patterns[o->pattern]->name;
 	r->plan = p;
-	rc = session_exec_open(s, o, &c, p, &err);
+	rc = plan_driver_exec_open(s, o, &c, p, &err);
 	if (rc < 0) {
 		if (first && !o->brief)
-			session_refuse(s, r->probe, p, rc, err.text);
+			plan_driver_refuse(s, r->probe, p, rc, err.text);
 		plan_free(p);
 		return;
 	}
@@ -229,7 +229,7 @@ session_run_plan(struct session *s, const struct order *o, struct plan *p,
 		c.bounds = &s->bounds;
 		c.machine = s->machine;
 		if (!o->brief)
-			session_predict(s, &c, r, &rank_s);
+			plan_driver_predict(s, &c, r, &rank_s);
 		if (!o->brief && c.probe->describe != NULL)
 			c.probe->describe(&c, r);
 	}
@@ -259,14 +259,14 @@ session_run_plan(struct session *s, const struct order *o, struct plan *p,
 		return;
 	}
 	s->kept = xreallocarray(s->kept, s->kept_count + 1, sizeof(*s->kept));
-	s->kept[s->kept_count++] = (struct session_kept){ p, c.exec };
+	s->kept[s->kept_count++] = (struct plan_driver_kept){ p, c.exec };
 }
 
 /* ---- all that were kept, at once ---- */
 
 /* Each plan's data is proven as if it had been alone. */
 static int
-session_prove_together(struct session *s, struct exec *const *list,
+plan_driver_prove_together(struct plan_driver *s, struct exec *const *list,
     uint64_t data)
 {
 	struct exec_fault f;
@@ -292,7 +292,7 @@ session_prove_together(struct session *s, struct exec *const *list,
 }
 
 static void
-session_run_together(struct session *s, const struct order *o)
+plan_driver_run_together(struct plan_driver *s, const struct order *o)
 {
 	struct exec **list = xcalloc(s->kept_count + 1, sizeof(struct exec *));
 	struct subject r = { .world = s->world,
@@ -320,9 +320,9 @@ session_run_together(struct session *s, const struct order *o)
 	r.memory_bytes_per_s = trial_memory(s->team, measure_largest(all),
 	    NULL);
 	measure_volume(&r);
-	if (session_prove_together(s, list, 1) == 0) {
+	if (plan_driver_prove_together(s, list, 1) == 0) {
 		trial_time_all(s->team, list, s->kept_count, &o->ask, &t);
-		if (session_prove_together(s, list, 2) == 0 &&
+		if (plan_driver_prove_together(s, list, 2) == 0 &&
 		    s->world->rank == 0)
 			plan_report_trial(&s->report, &r, &t,
 			    SUBJECT_CONCURRENT);
@@ -335,7 +335,8 @@ session_run_together(struct session *s, const struct order *o)
 /* ---- rank 0 ---- */
 
 int
-session_check(struct session *s, const char *probe, const struct plan *p)
+plan_driver_check(struct plan_driver *s, const char *probe,
+    const struct plan *p)
 {
 	struct check_fault fault;
 	struct err err;
@@ -353,98 +354,99 @@ session_check(struct session *s, const char *probe, const struct plan *p)
 /* To all, and run it; takes p. Notes of the plan stay with rank 0, which
  * reports them. */
 static void
-session_send_plan(struct session *s, struct order *o, const struct pattern *pt,
-    struct plan *p, struct session_outcome *ret)
+plan_driver_send_plan(struct plan_driver *s, struct order *o,
+    const struct pattern *pt, struct plan *p, struct plan_driver_outcome *ret)
 {
 	size_t bytes;
 	void *packed = plan_pack(p, &bytes);
 
-	*ret = (struct session_outcome){ .median_s = NAN };
+	*ret = (struct plan_driver_outcome){ .median_s = NAN };
 	o->what = ORDER_PLAN;
 	o->plan_bytes = bytes;
 	while (patterns[o->pattern] != pt)
 		o->pattern++;
-	session_share(s, o, sizeof(*o));
-	session_share(s, packed, bytes);
+	plan_driver_share(s, o, sizeof(*o));
+	plan_driver_share(s, packed, bytes);
 	free(packed);
-	session_run_plan(s, o, p, ret);
+	plan_driver_run_plan(s, o, p, ret);
 }
 
 void
-session_measure(struct session *s, const struct pattern *pt, struct plan *p,
-    struct session_outcome *ret)
+plan_driver_measure(struct plan_driver *s, const struct pattern *pt,
+    struct plan *p, struct plan_driver_outcome *ret)
 {
 	struct order o;
 
-	session_order_fill(s, &o);
+	plan_driver_order_fill(s, &o);
 	o.take_turns = probe_of(pt)->take_turns;
-	session_send_plan(s, &o, pt, p, ret);
+	plan_driver_send_plan(s, &o, pt, p, ret);
 }
 
 void
-session_measure_briefly(struct session *s, const struct session_brief *b,
-    struct plan *p, struct session_outcome *ret)
+plan_driver_measure_briefly(struct plan_driver *s,
+    const struct plan_driver_brief *b, struct plan *p,
+    struct plan_driver_outcome *ret)
 {
 	struct order o;
 
-	session_order_fill(s, &o);
+	plan_driver_order_fill(s, &o);
 	o.brief = 1;
 	o.steps = o.keep = 0;
 	o.take_turns = b->turns;
 	o.ask.warmup = 0; /* the proof was one */
 	o.ask.iterations = b->times;
-	session_send_plan(s, &o, b->pattern, p, ret);
+	plan_driver_send_plan(s, &o, b->pattern, p, ret);
 }
 
 void
-session_measure_together(struct session *s)
+plan_driver_measure_together(struct plan_driver *s)
 {
 	struct order o;
 
 	if (s->kept_count < 2)
 		return;
-	session_order_fill(s, &o);
+	plan_driver_order_fill(s, &o);
 	o.what = ORDER_TOGETHER;
-	session_share(s, &o, sizeof(o));
-	session_run_together(s, &o);
+	plan_driver_share(s, &o, sizeof(o));
+	plan_driver_run_together(s, &o);
 }
 
 void
-session_end(struct session *s, int status)
+plan_driver_end(struct plan_driver *s, int status)
 {
 	struct order o = { .what = ORDER_END, .status = status };
 
-	session_share(s, &o, sizeof(o));
+	plan_driver_share(s, &o, sizeof(o));
 }
 
 /* ---- the others ---- */
 
 int
-session_follow(struct session *s)
+plan_driver_follow(struct plan_driver *s)
 {
 	struct order o;
 	void *packed;
 
 	for (;;) {
-		session_share(s, &o, sizeof(o));
+		plan_driver_share(s, &o, sizeof(o));
 		if (o.what == ORDER_END)
 			return o.status;
 		if (o.what == ORDER_TOGETHER) {
-			session_run_together(s, &o);
+			plan_driver_run_together(s, &o);
 			continue;
 		}
 		packed = xcalloc(o.plan_bytes, 1);
-		session_share(s, packed, o.plan_bytes);
-		session_run_plan(s, &o, plan_unpack(packed, o.plan_bytes),
+		plan_driver_share(s, packed, o.plan_bytes);
+		plan_driver_run_plan(s, &o, plan_unpack(packed, o.plan_bytes),
 		    NULL);
 		free(packed);
 	}
 }
 
 void
-session_close(struct session *s)
+plan_driver_close(struct plan_driver *s)
 {
-	session_drop_kept(s);
+	plan_driver_drop_kept(s);
 	team_close(s->team);
 	machine_free(s->machine);
 	machine_free(s->seen);
