@@ -534,7 +534,7 @@ api_campaign(struct api *api, const char *name)
 }
 
 json_t *
-api_campaign_validate(struct api *api, const char *name, const char *text)
+api_campaign_validate(const char *name, const char *text)
 {
 	struct schedule schedule;
 	struct conf *c;
@@ -542,7 +542,6 @@ api_campaign_validate(struct api *api, const char *name, const char *text)
 	struct err err;
 	json_t *o;
 
-	(void)api;
 	if (campaign_parse(name, text, &c, &schedule, &err) < 0)
 		return json_pack("{s:b, s:o}", "ok", 0, "error",
 		    text_json(err.text));

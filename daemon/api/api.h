@@ -60,8 +60,7 @@ json_t *api_campaigns(struct api *api);
 json_t *api_campaign(struct api *api, const char *name);
 /* Parse the text of a campaign, and store nothing. Return {ok, error?,
  * rendered?}. */
-json_t *api_campaign_validate(struct api *api, const char *name,
-    const char *text);
+json_t *api_campaign_validate(const char *name, const char *text);
 
 /* Return live and recent runs; older ones are in STORE_RUNS. Each: {run
  * campaign class mpi state cause text nodes head ranks seed created_unix_ns

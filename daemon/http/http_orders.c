@@ -108,6 +108,7 @@ http_orders_validate(struct http *h, struct http_request *req, const char *part)
 	json_t *body = http_orders_body_read(req);
 	const char *name, *text;
 
+	(void)h;
 	(void)part;
 	if (body == NULL)
 		return;
@@ -118,8 +119,8 @@ http_orders_validate(struct http *h, struct http_request *req, const char *part)
 		    "the body must have name and text");
 	else
 		http_reply_json(req, 200,
-		    api_campaign_validate(h->api,
-			name != NULL ? name : "campaign", text));
+		    api_campaign_validate(name != NULL ? name : "campaign",
+			text));
 	json_decref(body);
 }
 

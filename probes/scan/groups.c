@@ -35,8 +35,8 @@ groups_drop(void *arg, json_t *record)
 
 /* At a group's first rank: a test as doubles. The caller frees. */
 static double *
-groups_pack(const struct world *part, const struct canary_loop *m, int test,
-    int group, const struct collect_node *nodes, int count, int *ret_doubles)
+groups_pack(const struct canary_loop *m, int test, int group,
+    const struct collect_node *nodes, int count, int *ret_doubles)
 {
 	const struct canary_loop_cell *cell =
 	    &m->tests[test].cells[m->settings->quiet];
@@ -50,7 +50,6 @@ groups_pack(const struct world *part, const struct canary_loop *m, int test,
 	    (size_t)pairs * PAIR_COUNT;
 	double *ret = xcalloc(doubles, sizeof(*ret)), *at = ret + HEAD_COUNT;
 
-	(void)part;
 	ret[HEAD_GROUP] = group;
 	ret[HEAD_TEST] = test;
 	ret[HEAD_CAUSE] = cell->cause;
@@ -136,7 +135,7 @@ groups_run(struct world *w, const struct settings *base,
 			    &m->tests[i].cells[s.quiet].cores, &nodes);
 			if (part.group_rank != 0)
 				continue;
-			packed = groups_pack(&part, m, i, group, nodes, count,
+			packed = groups_pack(m, i, group, nodes, count,
 			    &doubles);
 			free(nodes);
 			if (w->rank == 0) {
