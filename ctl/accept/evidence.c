@@ -36,7 +36,8 @@ evidence_nic_rate(const struct conf *promise)
 	return conf_real(promise, "nic", "rate") / BITS_PER_GB * 1e9;
 }
 
-void
+/* Compute the bytes of the small and the large message of a run of pairs. */
+static void
 evidence_sizes(const struct conf *promise, uint64_t ret[2])
 {
 	double large = evidence_nic_rate(promise) * LARGE_S;
@@ -195,7 +196,10 @@ evidence_part_name(const struct evidence *e, size_t part)
 			      : e->nodes.names[part];
 }
 
-char *
+/* Return the nodes of leaves whose links hold their promise, the same number
+ * from each leaf, so that blocks of ranks are leaves. ret_each: that number; 0:
+ * this is not possible. The caller frees the hostlist. */
+static char *
 evidence_leaf_nodes(const struct evidence *e, size_t *ret_each)
 {
 	size_t *count = xcalloc(e->leaves.count + 1, sizeof(*count));

@@ -59,12 +59,6 @@ json_t *evidence_next(const struct evidence *e, const struct conf *promise,
  * smallest in *ret_fewest. */
 size_t evidence_runs(const struct evidence *e, size_t rounds,
     size_t *ret_fewest);
-/* Return the nodes of leaves whose links hold their promise, the same number
- * from each leaf, so that blocks of ranks are leaves. ret_each: that number; 0:
- * this is not possible. The caller frees the hostlist. */
-char *evidence_leaf_nodes(const struct evidence *e, size_t *ret_each);
-/* Compute the bytes of the small and the large message of a run of pairs. */
-void evidence_sizes(const struct conf *promise, uint64_t ret[2]);
 /* Add the records of a run {class sizes each}; each: nodes of each leaf. Return
  * the number of paths that it measured. */
 size_t evidence_add(struct evidence *e, const struct conf *promise,

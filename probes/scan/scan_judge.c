@@ -29,7 +29,8 @@ scan_judge_result_clear(struct scan_judge_result *r)
 	memset(r, 0, sizeof(*r));
 }
 
-int
+/* Return 1 if the test measures a rate, 0 if a time. */
+static int
 scan_judge_is_rate(enum canary_test test)
 {
 	return strcmp(names_tests[test].unit, "B/s") == 0;

@@ -57,8 +57,6 @@ struct scan_judge_interval {
 };
 
 void scan_judge_result_clear(struct scan_judge_result *r);
-/* Return 1 if the test measures a rate, 0 if a time. */
-int scan_judge_is_rate(enum canary_test test);
 /* Convert a value in the unit of the test to the effect scale, and back. */
 double scan_judge_log(enum canary_test test, double value);
 double scan_judge_value(enum canary_test test, double at);
