@@ -20,6 +20,7 @@
 #include "schema/names_probe.h"
 #include "schema/names_run.h"
 #include "schema/names_verdict.h"
+#include "schema/node_numbers.h"
 #include "schema/options.h"
 #include "schema/wire.h"
 
@@ -111,17 +112,35 @@ tables_family_count(void)
 	return count;
 }
 
+/* The last full stop of a metric's help is the page's. */
 static void
-tables_metric_at(size_t i, struct word *ret)
+tables_help_set(const char *name, const char *help, struct word *ret)
 {
 	static char text[256];
 
-	/* The help's last full stop is the page's. */
-	snprintf(text, sizeof(text), "%.*s",
-	    (int)strlen(tables_family_at(i)->help) - 1,
-	    tables_family_at(i)->help);
-	ret->name = tables_family_at(i)->family;
+	snprintf(text, sizeof(text), "%.*s", (int)strlen(help) - 1, help);
+	ret->name = name;
 	ret->text = text;
+}
+
+static void
+tables_metric_at(size_t i, struct word *ret)
+{
+	tables_help_set(tables_family_at(i)->family, tables_family_at(i)->help,
+	    ret);
+}
+
+static void
+tables_number_at(size_t i, struct word *ret)
+{
+	tables_help_set(node_numbers[i].name, node_numbers[i].help, ret);
+}
+
+static void
+tables_print_family(size_t i, FILE *to)
+{
+	if (node_numbers[i].family != NULL)
+		fprintf(to, "Metric\n.Li %s .\n", node_numbers[i].family);
 }
 
 static void
@@ -194,6 +213,7 @@ static const struct words {
 	{ "fault", WHAT_MAX, tables_fault_at, tables_print_section },
 	{ "message", WIRE_TYPE_MAX, tables_message_at, tables_print_fields },
 	{ "metric", 0, tables_metric_at, tables_print_labels },
+	{ "number", NODE_NUMBERS, tables_number_at, tables_print_family },
 };
 
 static size_t

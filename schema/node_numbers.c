@@ -10,5 +10,5 @@
 const struct node_number node_numbers[NODE_NUMBERS] = {
 	{ "spool_bytes", 1, "coalmine_agent_spool_bytes",
 	    "Records that wait on the node for the collector." },
-	{ "load", 0, NULL, NULL },
+	{ "load", 0, NULL, "Load average of the node in the last minute." },
 };

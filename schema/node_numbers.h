@@ -17,9 +17,10 @@ struct node_number {
 	/* 1: an integer, taken as 0 if missing; 0: a real number, absent if
 	 * missing. */
 	int is_count;
-	/* Name and help of the metric in /metrics, which exists for nodes that
-	 * are not lost. NULL: the number is not exported. */
-	const char *family, *help;
+	/* Name of the metric in /metrics, which exists for nodes that are not
+	 * lost. NULL: the number is not exported. */
+	const char *family;
+	const char *help; /* of the metric, and of the member in the manual */
 };
 extern const struct node_number node_numbers[NODE_NUMBERS];
 

@@ -25,7 +25,7 @@ page() {
 	promise) echo ctl/accept/coalmine-promise.5 ;;
 	plan) echo probes/coalmine-probe-options.5 ;;
 	scan) echo probes/coalmine-scan.1 ;;
-	cause | state | test | congestor | stop | event | metric) echo schema/coalmine-output.7 ;;
+	cause | state | test | congestor | stop | event | metric | number) echo schema/coalmine-output.7 ;;
 	message) echo schema/coalmine-wire.7 ;;
 	fault) echo daemon/diagnosis/coalmine-verdict.7 ;;
 	esac
