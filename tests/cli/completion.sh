@@ -1,28 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# page.sh [--write] - coalctl(8) has all verbs and options and is clean mdoc, and
-# the completion works.
+# completion.sh - the completion of bash, zsh and fish.
 . "$(dirname "$0")/lib.sh"
-page=$here/../../ctl/coalctl.8
-
-awk -v coalctl="$coalctl" '
-/^\.\\" until/ { inside = 0 }
-!inside { print; fflush() }
-/^\.\\" from / {
-	if (system(coalctl " --dump " $3) != 0)
-		exit 3
-	inside = 1
-}' "$page" >"$work/page" || exit 3
-[ "${1-}" = --write ] && cat "$work/page" >"$page"
-if ! diff "$page" "$work/page" >"$work/diff"; then
-	echo "$page differs from the tables (tests/cli/page.sh --write)"
-	head -n 10 "$work/diff"
-	bad=1
-fi
-if command -v mandoc >/dev/null; then
-	mandoc -Tlint -W warning "$page" | grep -v 'referenced manual' && bad=1
-fi
 
 # complete WANT WORD...: the completions of the last word.
 complete() {
