@@ -112,9 +112,5 @@ char *conf_render(const struct conf *c);
  * with keys that were not set as comments. Parsing the text gives the same
  * configuration. */
 char *conf_render_given(const struct conf *c);
-/* Print every row as a comment with its default: the shipped file. */
-void conf_print_defaults(const struct conf_row *rows, FILE *to);
-/* Print the rows as an mdoc list, for the manual. */
-void conf_print_mdoc(const struct conf_row *rows, FILE *to);
 
 #endif

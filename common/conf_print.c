@@ -2,6 +2,8 @@
 /*
  * conf_print.c - the rows as the shipped file and as a part of the manual.
  */
+#include "common/conf_print.h"
+
 #include <string.h>
 
 #include "common/conf_type.h"

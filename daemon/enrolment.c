@@ -18,6 +18,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/agents/enroll.h"
+#include "daemon/agents/enroll_munge.h"
 #include "daemon/agents/session.h"
 #include "daemon/agents/log_limit.h"
 #include "daemon/cluster/roster.h"

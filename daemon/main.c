@@ -38,6 +38,8 @@
 #include "daemon/agents/tls.h"
 #include "daemon/react/react.h"
 #include "daemon/run/run.h"
+#include "daemon/run/run_order.h"
+#include "daemon/run/run_show.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/series/series.h"

@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/conf_print.h"
 #include "common/err.h"
 #include "common/str.h"
-#include "daemon/series/series.h"
+#include "daemon/series/series_rows.h"
 #include "schema/names_event.h"
 #include "schema/names_link.h"
 #include "schema/names_probe.h"

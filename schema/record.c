@@ -14,6 +14,7 @@
 
 #include "common/member.h"
 #include "common/xalloc.h"
+#include "schema/record_fields.h"
 #include "schema/strict.h"
 
 static int __attribute__((format(printf, 2, 3)))

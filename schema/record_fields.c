@@ -3,6 +3,8 @@
  * record_fields.c - which members each kind of record has, and what each may
  * say: a value gets here once its kind of JSON is right.
  */
+#include "schema/record_fields.h"
+
 #include <string.h>
 
 #include "common/hist.h"

@@ -73,24 +73,4 @@ int enroll_sign(struct enroll *e, const struct enroll_ask *ask,
 typedef void enroll_cb(int status, void *arg);
 void enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg);
 
-/* ---- enroll_munge.c: enrolment with a credential of munge(7) ---- */
-
-struct enroll_munge;
-/* Called once, on the loop, with the request and the collector's own credential
- * for the node in munge, or with NULL and the reason in why. ask is valid
- * during the call. */
-typedef void enroll_munge_cb(struct enroll_ask *ask, uint64_t question,
-    struct err *why, void *arg);
-/* Start to accept credentials of munge. users: the users whose credentials are
- * accepted (pki_munge.h). socket: the path of munged's socket; "": its default.
- */
-struct enroll_munge *enroll_munge_open(struct event_base *base,
-    const char *users, const char *socket, enroll_munge_cb *cb, void *arg);
-/* Stop; pending requests get no answer. NULL is allowed. */
-void enroll_munge_close(struct enroll_munge *m);
-/* Check the credential in the background; copies ask. Return -EBUSY if too many
- * requests are waiting. */
-int enroll_munge_ask(struct enroll_munge *m, const struct enroll_ask *ask,
-    const char authority[PKI_DIGEST_TEXT], uint64_t question, struct err *err);
-
 #endif

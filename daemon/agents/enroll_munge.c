@@ -5,7 +5,7 @@
  * Root of any host of the realm can write a credential for any name, so a name
  * is given only to a peer at its address.
  */
-#include "daemon/agents/enroll.h"
+#include "daemon/agents/enroll_munge.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -21,6 +21,7 @@
 #include "common/queue.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/agents/enroll.h"
 #include "pki/pki_munge.h"
 
 #define WAITING_MAX 256 /* more requests are rejected; nodes retry */

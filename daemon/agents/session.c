@@ -20,6 +20,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/agents/log_limit.h"
+#include "daemon/agents/strangers.h"
 #include "pki/pki.h"
 
 /* A session may use an ACCOUNT_SHARE-th of the loop. If its debt exceeds

@@ -4,6 +4,8 @@
  * known addresses of nodes come first, so no address can block the others.
  * Connections that make others wait have a shorter time limit.
  */
+#include "daemon/agents/strangers.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,6 +20,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/schedule/schedule.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/run/cost.h"
 #include "daemon/run/budget.h"

@@ -18,7 +18,9 @@
 #include "daemon/collector.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/run/run.h"
+#include "daemon/run/run_order.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/schedule/schedule.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/store/store.h"
 

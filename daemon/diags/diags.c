@@ -14,6 +14,7 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "daemon/jobs/jobs.h"
+#include "daemon/run/networks.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/events/events.h"

@@ -3,7 +3,7 @@
  * exposition.c - Prometheus text format: escapes, numbers, histograms.
  */
 #include "daemon/export/exposition.h"
-#include "daemon/export/metrics_int.h"
+#include "daemon/export/metrics_cluster.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -20,9 +20,10 @@
 
 #include "common/clk.h"
 #include "daemon/events/events.h"
-#include "daemon/export/metrics_int.h"
+#include "daemon/export/metrics_cluster.h"
 #include "daemon/export/exposition.h"
 #include "daemon/series/series.h"
+#include "daemon/series/series_rows.h"
 
 /* Canaries that take longer than 8 s are in +Inf alone. */
 #define LE_LAST   3

@@ -3,6 +3,8 @@
  * metrics_cluster.c - metrics of the cluster's current state from the api:
  * nodes, verdicts, runs and their schedule, the mesh, coverage, budget.
  */
+#include "daemon/export/metrics_cluster.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,6 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/export/metrics_int.h"
 #include "daemon/export/exposition.h"
 #include "schema/node_numbers.h"
 #include "schema/names_link.h"

@@ -446,6 +446,12 @@ http_open(const struct http_options *o, struct event_base *base,
 }
 
 void
+http_start(struct http *h)
+{
+	http_conns_start(h->conns);
+}
+
+void
 http_close(struct http *h)
 {
 	if (h == NULL)

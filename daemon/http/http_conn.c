@@ -11,10 +11,7 @@
  * Complete requests take turns. The loop does other work after each TURN_NS of
  * them, and compresses long answers in pieces.
  */
-#include "daemon/http/http_int.h"
-#include "daemon/http/http_answer.h"
-#include "daemon/http/http_parse.h"
-#include "daemon/http/http_zip.h"
+#include "daemon/http/http_conn.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -34,8 +31,10 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "common/queue.h"
 #include "common/xalloc.h"
 #include "daemon/agents/tls.h"
+#include "daemon/http/http_zip.h"
 
 /* A certificate is verified again before an order, and before a request that
  * comes this long after. */
@@ -777,11 +776,11 @@ http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
 }
 
 void
-http_start(struct http *h)
+http_conns_start(struct http_conns *cs)
 {
 	struct http_listener *l;
 
-	TAILQ_FOREACH (l, &h->conns->listeners, link)
+	TAILQ_FOREACH (l, &cs->listeners, link)
 		evconnlistener_enable(l->lev);
 }
 

@@ -25,9 +25,11 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/mesh/coverage.h"
-#include "daemon/mesh/mesh_int.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/mesh/mesh_gather.h"
+#include "daemon/mesh/mesh_ring.h"
 #include "daemon/run/run.h"
+#include "daemon/run/run_show.h"
 #include "daemon/store/store.h"
 
 /* Orders of one tick: 10,000 are sent in some seconds. */

@@ -4,7 +4,8 @@
  * loss counts only if the target was able to answer: it has reported and
  * dropped no request.
  */
-#include "daemon/mesh/mesh_int.h"
+
+#include "daemon/mesh/mesh_gather.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,8 @@
  * one a stride further, so a node is probed at most once per ring; strides over
  * pairs without a recent measurement come first.
  */
-#include "daemon/mesh/mesh_int.h"
+
+#include "daemon/mesh/mesh_ring.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * networks.h - the networks of a run.
+ * networks.h - the networks of nodes and runs.
  */
 #ifndef DAEMON_RUN_NETWORKS_H
 #define DAEMON_RUN_NETWORKS_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 struct node;
+struct node;
+struct roster;
 struct run;
 struct run_node;
 
@@ -24,5 +27,14 @@ char *networks_nics_same(const struct run *r);
 int networks_undecided(const struct run *r, char *ret, size_t cap_bytes);
 /* Return the only node of the run with this address, or NULL. */
 const struct node *networks_node(const struct run *r, const char *addr);
+/* Return the networks that all nodes which are up share, as texts,
+ * one of those on the same interfaces: a new reference. */
+json_t *networks_shared(const struct roster *roster);
+/* Return addresses that several nodes have in a network with other addresses:
+ * {"10.1.2.3": {"node1": "eth0", ...}}, a new reference. */
+json_t *networks_repeated(const struct roster *roster);
+/* Return 1 if mpi.net or rails of the node decide which network its ranks use.
+ */
+int networks_is_decided(const struct node *n);
 
 #endif

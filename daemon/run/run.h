@@ -98,102 +98,14 @@ int runs_may_have(struct runs *rs, const char *class, const char *launcher,
  * collector resumes them. */
 void runs_free(struct runs *rs); /* NULL is allowed */
 
-/* Why a run was ordered. */
-enum run_origin {
-	RUN_BY_USER,
-	RUN_BY_SCHEDULE,
-	RUN_BY_CONFIRMATION,
-	RUN_BY_AGAIN,  /* a scheduled run again, after stuck ranks */
-	RUN_BY_SEARCH, /* for the pair of nodes at which ranks were stuck */
-	RUN_ORIGIN_MAX
-};
-
-/* The order of a run. */
-struct run_order {
-	const char *campaign;
-	const struct conf *conf; /* checked; copied */
-	const json_t *overrides; /* {"section.key": "value"}, or NULL */
-	const char *by;          /* origin as text: a user, "schedule" */
-	enum run_origin origin;
-	int attempt; /* number of the search run, from 1 (RUN_BY_SEARCH) */
-	uint64_t margin_ns; /* maximum wait; 0: ordered by hand */
-};
-/* Create a run. Return 0, or -errno with err if no run was created. */
-int runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
-    struct err *err);
-/* Record a run as missed that was due and cannot be created. */
-void runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
-    enum cause cause, const char *text, const char *by);
-/* Cancel a run. Return 0; -ENOENT: unknown; -EALREADY: it has ended. */
-int runs_cancel(struct runs *rs, const char *run, const char *by,
-    struct err *err);
-/* Cancel all live runs. Return their number. */
-size_t runs_stop_all(struct runs *rs, const char *by);
 /* Advance all live runs; call it several times a second. */
 void runs_tick(struct runs *rs);
-
-/* Handle a message of an agent; lines: the lines of its records, or NULL.
- * Return -EPROTO with err for a message that no correct agent sends. */
-int runs_message(struct runs *rs, struct node *n, enum wire_type type,
-    const json_t *msg, const struct strict_lines *lines, struct err *err);
-/* Process a new session of node n; runs: ids of runs that are active there. */
-void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
-/* Return the ids in `runs` of the runs that continue, for the welcome message.
- */
-json_t *runs_keep(struct runs *rs, const struct node *n, const json_t *runs);
-/* Note that a node was lost: its live runs get a sign of failure. */
-void runs_lost(struct runs *rs, struct node *n);
-
-/* Resume the runs in the answer of STORE_LIVE_RUNS; call it once, before agents
- * connect. */
-void runs_resume(struct runs *rs, const json_t *live);
 
 /* Return {node: device} of nodes with an active fabric that their last run did
  * not use. It belongs to rs. */
 const json_t *runs_unused(const struct runs *rs);
-/* Return the live and recently ended runs, the newest first: a new
- * reference. */
-json_t *runs_json(struct runs *rs, int is_brief);
-/* Return one run: a new reference; NULL: unknown. */
-json_t *runs_json_one(struct runs *rs, const char *run);
-/* Return the number of live runs. */
-size_t runs_live(const struct runs *rs);
 /* Return the number of records received since the start, including repeated
  * ones. */
 uint64_t runs_records(const struct runs *rs);
-/* Return the id of a live run of that campaign, or NULL. */
-const char *runs_find_campaign(const struct runs *rs, const char *campaign);
-/* Return the id of a recent run on a node, or NULL; for the list of nodes. */
-const char *runs_on_node(const struct runs *rs, const struct node *n);
-
-/* A run as other parts see it. Texts live as long as the run. */
-struct run_facts {
-	const char *run, *campaign, *class, *mpi, *launcher;
-	enum run_state state;
-	enum cause cause;
-	int measures_all;    /* its canaries are on all of its nodes */
-	double ended_unix_s; /* 0: not yet */
-	const char *devices; /* devices that it requires; "": none */
-	/* Devices that carried its bytes; NULL: unknown. */
-	const json_t *carried;
-};
-/* Return these facts of a run. */
-struct run_facts run_facts(const struct run *r);
-/* Return the options of its section [slurm], by key: a new reference; NULL: no
- * such section, or another launcher. */
-json_t *run_slurm(const struct run *r);
-/* Return the number of nodes of a run, and node i of them. */
-size_t run_node_count(const struct run *r);
-struct node *run_node_at(const struct run *r, size_t i);
-
-/* networks.c: return the networks that all nodes which are up share, as texts,
- * one of those on the same interfaces: a new reference. */
-json_t *networks_shared(const struct roster *roster);
-/* Return addresses that several nodes have in a network with other addresses:
- * {"10.1.2.3": {"node1": "eth0", ...}}, a new reference. */
-json_t *networks_repeated(const struct roster *roster);
-/* Return 1 if mpi.net or rails of the node decide which network its ranks use.
- */
-int networks_is_decided(const struct node *n);
 
 #endif

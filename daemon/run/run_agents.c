@@ -3,6 +3,8 @@
  * run_agents.c - messages of nodes about runs, and the effects of a node's
  * session on a run.
  */
+#include "daemon/run/run_agents.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -13,6 +13,7 @@
 #include "daemon/run/budget.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
+#include "daemon/run/run_order.h"
 #include "daemon/run/symptom.h"
 #include "daemon/store/store.h"
 
@@ -228,11 +229,6 @@ struct runs {
 	int intake_failed; /* 1: agents hold records that were not committed */
 };
 
-/* run_order.c: order follow-up runs after a run that ended because ranks were
- * stuck. A scheduled run is repeated at once without one node of each pair. If
- * no pair is known, runs of pairs of its nodes search for it, three at most. */
-void run_order_on(struct run *r);
-
 /* run.c */
 /* Return the live or recently ended run with this id, or (run_find_live) only a
  * live one; NULL: unknown. */
@@ -256,14 +252,5 @@ int run_send(const struct run *r, struct node *n, enum wire_type type,
 void run_sign(struct run *r, enum symptom_weight weight, enum run_state state,
     enum cause cause, uint64_t onset_ns, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
-
-/* run_show.c */
-/* The words of enum run_origin. */
-extern const char *const run_origins[RUN_ORIGIN_MAX];
-/* Return a run as the API shows it: a new reference. */
-json_t *run_json(const struct run *r);
-/* Return a run as it is stored, with origin, attempt and campaign_text: a new
- * reference. */
-json_t *run_json_whole(const struct run *r);
 
 #endif

@@ -8,6 +8,8 @@
  * its records; a run that waited for nodes keeps waiting; one in between is
  * treated as launched. No run is forgotten.
  */
+#include "daemon/run/run_order.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/run_show.h"
 #include "daemon/run/run_state.h"
 #include "daemon/run/admit.h"
 #include "daemon/run/hold.h"

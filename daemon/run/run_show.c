@@ -2,6 +2,8 @@
 /*
  * run_show.c - read access to runs: JSON, counts, single facts.
  */
+#include "daemon/run/run_show.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/run_order.h"
 #include "schema/options.h"
 
 static void

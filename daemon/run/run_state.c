@@ -5,6 +5,7 @@
 #include "daemon/run/run_state.h"
 #include "daemon/run/hold.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/run_show.h"
 #include "daemon/run/wireup.h"
 
 #include <assert.h>

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "daemon/run/run_int.h"
+#include "daemon/run/run_order.h"
 #include "daemon/run/run_state.h"
 #include "daemon/run/admit.h"
 #include "daemon/run/launch.h"

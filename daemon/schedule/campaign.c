@@ -21,6 +21,7 @@
 #include "common/xalloc.h"
 #include "daemon/run/cost.h"
 #include "daemon/run/blackout.h"
+#include "daemon/schedule/schedule.h"
 #include "schema/options.h"
 
 #define SUFFIX        ".conf"

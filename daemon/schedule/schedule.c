@@ -3,7 +3,7 @@
  * schedule.c - bases are multiples of the interval or times of day; those
  * outside all windows move on to the next window.
  */
-#include "daemon/schedule/campaign.h"
+#include "daemon/schedule/schedule.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 #include "common/clk.h"
 #include "common/str.h"
+#include "daemon/schedule/campaign.h"
 
 #define DAY_MIN   1440u
 #define MINUTE_NS (60 * CLK_NS_PER_S)

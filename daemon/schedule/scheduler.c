@@ -4,6 +4,8 @@
  * that did not happen is detected as missed, once, after a restart too.
  */
 #include "daemon/schedule/scheduler.h"
+#include "daemon/run/run_order.h"
+#include "daemon/run/run_show.h"
 #include "daemon/schedule/campaign.h"
 
 #include <inttypes.h>
@@ -17,6 +19,7 @@
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "daemon/run/run.h"
+#include "daemon/schedule/schedule.h"
 #include "daemon/store/store.h"
 
 #define SCAN_NS (3 * CLK_NS_PER_S)

@@ -17,6 +17,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/series/series_rows.h"
 #include "daemon/store/store.h"
 #include "schema/names_gpu.h"
 #include "schema/names_probe.h"

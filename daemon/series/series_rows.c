@@ -3,8 +3,8 @@
  * series_rows.c - the table of metrics that are made from records: one row for
  * each number. Rows of one family are adjacent, in the order of /metrics.
  */
+#include "daemon/series/series_rows.h"
 #include "common/str.h"
-#include "daemon/series/series.h"
 #include "schema/names_probe.h"
 
 static const char *const patterns[] = { "rail", "asymmetric", "symmetric" };

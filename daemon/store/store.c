@@ -26,6 +26,8 @@
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
 #include "daemon/store/store_int.h"
+#include "daemon/store/store_read.h"
+#include "daemon/store/store_write.h"
 #include "schema/names_event.h"
 
 #define QUICK_LIMIT_NS (10 * CLK_NS_PER_S)

@@ -88,39 +88,4 @@ struct store_done;
 /* Pass finished jobs to the loop; takes them. */
 void store_done_post(struct store_done *d, struct store_jobs *jobs);
 
-/* The writer thread. */
-struct store_writer;
-/* Start the writer. Return 0, or -errno after logging the reason. */
-int store_writer_start(const struct store_options *o, struct store_done *done,
-    struct store_writer **ret);
-/* Add a write. Takes job, except with -EAGAIN: the queue is full and the job
- * stays the caller's. */
-int store_writer_add(struct store_writer *w, struct store_job *job);
-/* Return 1 if the queue is half full. was: the last result; after a 1, the
- * result stays 1 until the queue is at most a quarter full. */
-int store_writer_is_behind(struct store_writer *w, int was);
-/* Commit all queued rows, pass them to done and end the thread. */
-void store_writer_stop(struct store_writer *w);
-/* Read the state of the writer, for store_health. */
-void store_writer_health(struct store_writer *w, struct store_health *ret);
-/* Return the time by clk_ns until which no other collector can be active, and
- * the term. */
-uint64_t store_writer_leads_until(struct store_writer *w, uint64_t *ret_term);
-
-/* A reader thread with a separate connection. */
-struct store_reader;
-/* Start a reader; a request takes at most limit_ns. Return 0, or -errno after
- * logging the reason. */
-int store_reader_start(const struct store_options *o, uint64_t limit_ns,
-    struct store_done *done, struct store_reader **ret);
-/* Add a request; takes job. Return 0, or -EAGAIN if the queue is full and the
- * job stays the caller's. */
-int store_reader_add(struct store_reader *r, struct store_job *job);
-/* Abandon the requests of an owner: waiting ones end with -ECANCELED, the one
- * in progress is interrupted. */
-void store_reader_abandon(struct store_reader *r, const void *owner);
-/* End the thread. Requests that are still queued are passed to done with
- * -ECANCELED. */
-void store_reader_stop(struct store_reader *r);
-
 #endif

@@ -19,6 +19,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
+#include "daemon/store/store_postgresql_lead.h"
+#include "daemon/store/store_postgresql_stmt.h"
 
 #define SILENCE_NS    (60 * CLK_NS_PER_S) /* timeout of the server */
 #define CANCEL_NS     (5 * CLK_NS_PER_S)  /* timeout after a cancel */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgresql.h - declarations shared by the files of the plugin
- * postgresql: the engine (store_postgresql.c), its statements
- * (store_postgresql_stmt.c), and ownership of a schema in a server's database
- * (store_postgresql_lead.c).
+ * store_postgresql.h - the engine of the plugin postgresql: connections and
+ * their pipeline of statements.
  */
 #ifndef DAEMON_STORE_STORE_POSTGRESQL_H
 #define DAEMON_STORE_STORE_POSTGRESQL_H
@@ -110,38 +108,5 @@ void pg_fence(struct pg *s, char ret[128]);
 /* Wait for the results of all statements in the pipeline. Return -ENOTCONN, or
  * 0 whether or not the statements succeeded. */
 int pg_settle(struct pg *s);
-
-/* store_postgresql_stmt.c: calls of the interface in store_sql.h. */
-
-int pg_stmt_prepare(struct sql *db, const char *sql, struct sql_stmt **ret);
-void pg_stmt_finalize(struct sql_stmt *q);
-void pg_stmt_bind(struct sql_stmt *q, int at, const struct sql_value *v);
-int pg_stmt_run(struct sql_stmt *q, struct sql_outcome *ret);
-int pg_stmt_step(struct sql_stmt *q);
-void pg_stmt_column(struct sql_stmt *q, int at, struct sql_value *ret);
-void pg_stmt_reset(struct sql_stmt *q);
-
-/* store_postgresql_lead.c */
-
-/* Connect, and check server, role and schema. */
-int pg_connect(struct pg *s, struct err *err);
-int pg_prepare(const struct store_options *o, const struct embed *steps,
-    struct err *err);
-/* Become the active collector, or stay active on a new connection. Return 0; 1
- * if in the latter case the batch in doubt had been committed; -EBUSY: another
- * collector is active; -EPERM: another collector has become active since. */
-int pg_lead(struct pg *s, struct err *err);
-/* Check that this collector is still active. Return 0 and the term, -EPERM if
- * another collector has taken over, or another error. */
-int pg_leads(struct sql *db, uint64_t *ret_term);
-/* Create the partitions for the day of unix_ns; runs of that day have ids from
- * day << 32 on. */
-int pg_day(struct sql *db, uint64_t unix_ns);
-int pg_renumber(struct sql *db, const char *table);
-int pg_drop_old(struct sql *db, uint64_t before_unix_ns);
-/* Translate a statement for this server. ret_map[N] is the number there of
- * parameter ?N, or 0. ret_map NULL: translate a migration step, which has
- * types. The caller frees. */
-char *pg_translate(const char *sql, unsigned char ret_map[PG_PARAMS]);
 
 #endif

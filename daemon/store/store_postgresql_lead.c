@@ -8,7 +8,7 @@
  * has a term. The lock excludes others. Every transaction checks the term,
  * since a lock may be lost without its owner noticing.
  */
-#include "daemon/store/store_postgresql.h"
+#include "daemon/store/store_postgresql_lead.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,6 +22,7 @@
 #include "common/xalloc.h"
 #include "daemon/embed.h"
 #include "daemon/store/store.h"
+#include "daemon/store/store_postgresql.h"
 
 #define VERSION_MIN   140000
 #define DAY_S         (24 * 3600)

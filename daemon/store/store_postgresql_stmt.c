@@ -4,7 +4,7 @@
  * pipeline; the others use a cursor, since a result may be gigabytes of which
  * only the first page is needed.
  */
-#include "daemon/store/store_postgresql.h"
+#include "daemon/store/store_postgresql_stmt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,8 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/store/store_postgresql.h"
+#include "daemon/store/store_postgresql_lead.h"
 
 #define FETCH_ROWS 100
 

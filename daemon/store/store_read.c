@@ -4,7 +4,7 @@
  * time limit: a read transaction without end would prevent the write-ahead log
  * from being emptied.
  */
-#include "daemon/store/store_db.h"
+#include "daemon/store/store_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "daemon/store/store_db.h"
 
 /* Limits of waiting requests; more are refused. The limit for clients is lower:
  * each request may take its full time limit. */

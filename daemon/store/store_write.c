@@ -9,7 +9,7 @@
  * agents keep. A batch with a row that has a callback is synced before the
  * callback.
  */
-#include "daemon/store/store_int.h"
+#include "daemon/store/store_write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +23,7 @@
 #include "common/xalloc.h"
 #include "daemon/embed.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_int.h"
 #include "daemon/store/store_keep.h"
 #include "daemon/store/store_put.h"
 

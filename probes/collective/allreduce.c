@@ -20,6 +20,7 @@
 #include "probes/pattern/builders.h"
 #include "probes/plan/order.h"
 #include "probes/topology/machine.h"
+#include "probes/topology/machine_path.h"
 
 #define SECTION ALLREDUCE_SECTION
 

@@ -14,6 +14,8 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/collective/exchange_butterfly.h"
+#include "probes/collective/exchange_tree.h"
 #include "probes/pattern/builders.h"
 #include "probes/collective/compose.h"
 #include "probes/collective/exchange.h"

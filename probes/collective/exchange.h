@@ -32,13 +32,6 @@ struct exchange {
 	uint32_t step;                   /* first step of the next stage */
 };
 
-/* ---- stages ---- */
-
-/* Copy all blocks from the root to the buffer recv of every rank. The source is
- * the root's send, or its recv if in_place is 1. */
-void exchange_broadcast(struct exchange *x, int in_place);
-/* Reduce all blocks of send into buffer `to` of the root. */
-void exchange_reduce(struct exchange *x, uint16_t to);
 /* Where a block is between two stages. */
 enum exchange_spot {
 	/* On its own rank: in send, or at the start of recv. */
@@ -49,21 +42,6 @@ enum exchange_spot {
 	 * are delivered. */
 	EXCHANGE_KEPT,
 };
-/* Reduce each block of send to the rank that owns it. to: EXCHANGE_OWN,
- * EXCHANGE_IN_WORK or EXCHANGE_KEPT. */
-void exchange_reduce_scatter(struct exchange *x, enum exchange_spot to);
-/* Copy the block of each rank to the buffer recv of every rank. from:
- * EXCHANGE_OWN, EXCHANGE_SPREAD or EXCHANGE_KEPT. */
-void exchange_allgather(struct exchange *x, enum exchange_spot from);
-/* Reduce all blocks of send into the buffer recv of every rank; all data is
- * exchanged in each round. */
-void exchange_allreduce(struct exchange *x);
-/* Copy to every rank its block of buffer `from` of the root. to: EXCHANGE_OWN
- * or EXCHANGE_SPREAD. */
-void exchange_scatter(struct exchange *x, uint16_t from, enum exchange_spot to);
-/* Copy the block of each rank to the root's recv. from: EXCHANGE_OWN or
- * EXCHANGE_IN_WORK. */
-void exchange_gather(struct exchange *x, enum exchange_spot from);
 
 /* ---- rows, for the stages ---- */
 

@@ -7,6 +7,8 @@
  * Swing exchanges blocks that are not side by side. It moves them in work, in
  * an order in which they are.
  */
+#include "probes/collective/exchange_butterfly.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,8 @@
  * exchange_tree.c - stages over a tree of pairs: whoever has the data sends it
  * to the partner of the round, the farthest first; backwards towards the root.
  */
+#include "probes/collective/exchange_tree.h"
+
 #include <stdlib.h>
 
 #include "common/xalloc.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probes/pattern/builders.h"
+#include "probes/topology/machine_path.h"
 
 #define SECTION "collective"
 

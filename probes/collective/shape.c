@@ -15,6 +15,7 @@
 #include "probes/collective/hierarchy.h"
 #include "probes/pattern/builders.h"
 #include "probes/predict/predict.h"
+#include "probes/topology/machine_path.h"
 #include "schema/options.h"
 
 #define SECTION    "collective"

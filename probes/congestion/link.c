@@ -12,6 +12,7 @@
 
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "probes/transport/xccl.h"
 
 /* ---- which way ---- */
 

@@ -22,7 +22,7 @@
 #include "common/err.h"
 #include "probes/job/control.h"
 #include "probes/job/world.h"
-#include "probes/transport/xccl.h"
+#include "probes/transport/xccl_comm.h"
 
 /* The state of the messages of one rank. */
 struct link {

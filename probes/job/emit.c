@@ -19,6 +19,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
+#include "schema/record_fields.h"
 
 struct emit {
 	int fd; /* -1: none */

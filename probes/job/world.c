@@ -22,6 +22,7 @@
 #include "probes/job/nic.h"
 #include "probes/job/roles.h"
 #include "probes/transport/xccl.h"
+#include "probes/transport/xccl_comm.h"
 #include "probes/transport/xccl_lib.h"
 
 #define FINALIZE_LIMIT_S 5

@@ -16,7 +16,7 @@
 #include "probes/measure/baseline.h"
 #include "probes/pattern/pattern.h"
 #include "probes/catalog/patterns.h"
-#include "probes/transport/xccl.h"
+#include "probes/transport/xccl_coll.h"
 
 #define WORDS_MAX 32
 

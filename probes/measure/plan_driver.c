@@ -25,6 +25,7 @@
 #include "probes/plan/check.h"
 #include "probes/plan/pack.h"
 #include "probes/predict/predict.h"
+#include "probes/topology/machine_path.h"
 
 #define PIECE_BYTES (1 << 30)
 #define PS_PER_S    1e12

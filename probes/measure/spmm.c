@@ -30,6 +30,7 @@
 #include "probes/measure/plan_report.h"
 #include "probes/neighbor/neighbor.h"
 #include "probes/neighbor/csr.h"
+#include "probes/neighbor/neighbor_read.h"
 #include "probes/sampling/timing.h"
 #include "schema/record.h"
 

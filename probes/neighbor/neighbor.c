@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "common/xalloc.h"
+#include "probes/neighbor/neighbor_read.h"
 #include "probes/pattern/builders.h"
 #include "probes/neighbor/neighbor.h"
 #include "probes/neighbor/graph.h"

@@ -42,22 +42,9 @@ struct neighbor {
 	uint8_t vias[3];
 };
 
-/* Read the section of the probe. ranks: the existing ranks; 0: as many as the
- * options need. Return 0, or -EINVAL (or -errno) with the reason in err. The
- * caller frees *ret with neighbor_clear. */
-int neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
-    struct err *err);
-void neighbor_clear(struct neighbor *nb); /* frees what it owns */
-
 /* Return the plan for this many ranks, or for nb->ranks if that is more. The
  * caller frees it with plan_free. */
 struct plan *neighbor_plan(const struct neighbor *nb, uint32_t ranks,
     const char *title);
-
-/* Parse a list of sizes in bytes, one per rank, into nb->sizes and nb->ranks.
- * least, most: valid counts. Return 0, or -EINVAL with "NAME:LINE: ..." in
- * err. */
-int neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
-    uint32_t most, struct neighbor *nb, struct err *err);
 
 #endif

@@ -3,6 +3,8 @@
  * neighbor_read.c - options become a graph, sizes and wiring: which source of a
  * graph was asked for, and whether all of it fits.
  */
+#include "probes/neighbor/neighbor_read.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/predict/model.h"
+#include "probes/topology/machine_path.h"
 
 #define PS_PER_S 1e12
 

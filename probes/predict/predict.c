@@ -12,6 +12,7 @@
 #include "common/xalloc.h"
 #include "probes/predict/predict_work.h"
 #include "probes/predict/maxmin.h"
+#include "probes/topology/machine_path.h"
 
 /* Events this close together are taken as one: rounding has separated what is
  * simultaneous by symmetry. */

@@ -13,6 +13,7 @@
 #include "probes/plan/rank_graph.h"
 #include "probes/predict/predict_work.h"
 #include "probes/predict/maxmin.h"
+#include "probes/topology/machine_path.h"
 
 static uint32_t
 predict_work_vertex(const struct work *w, uint32_t rank, uint16_t buf)

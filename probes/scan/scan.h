@@ -24,11 +24,4 @@ enum scan_status {
  * and NULL on other ranks. */
 json_t *scan_run(struct world *w, const struct conf *c, double expect_per_s);
 
-/* Return the exit code of a result. */
-enum scan_status scan_status_of(const json_t *result);
-/* Print the member "carried" of the begin record as one line. */
-void scan_print_fabric(const json_t *carried, const struct world *w);
-/* Print the result for people. */
-void scan_print(const json_t *result);
-
 #endif

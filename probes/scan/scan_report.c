@@ -2,6 +2,8 @@
 /*
  * scan_report.c - the result of a scan as lines for people.
  */
+#include "probes/scan/scan_report.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -16,6 +16,7 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/topology/machine_path.h"
 
 #define GB_PER_S    1e9
 #define PS_PER_NS   1000

@@ -2,6 +2,8 @@
 /*
  * machine_path.c - ways inside a node, and the resources that they use.
  */
+#include "probes/topology/machine_path.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <math.h>

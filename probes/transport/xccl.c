@@ -20,6 +20,7 @@
 #include "probes/transport/backoff.h"
 #include "probes/transport/transport.h"
 #include "probes/transport/xccl.h"
+#include "probes/transport/xccl_comm.h"
 
 struct transport {
 	const struct transport_team *team;

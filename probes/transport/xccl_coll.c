@@ -3,7 +3,7 @@
  * xccl_coll.c - the library's call for a collective, and the group of sends and
  * receives for a collective that it lacks.
  */
-#include "probes/transport/xccl.h"
+#include "probes/transport/xccl_coll.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
+#include "probes/transport/xccl.h"
+#include "probes/transport/xccl_comm.h"
 
 #define BLOCK_BYTES (4ULL << 20) /* to compare at a time */
 

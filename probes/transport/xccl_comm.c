@@ -11,6 +11,8 @@
  * Calls block, as in the library's own benchmarks. A call that waits for other
  * ranks runs in a separate thread, so that a rank that never comes is an error.
  */
+#include "probes/transport/xccl_comm.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +25,6 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/transport/backoff.h"
-#include "probes/transport/xccl.h"
 
 #define JOIN_S         60 /* and a second more for as many ranks: */
 #define RANKS_PER_JOIN 10

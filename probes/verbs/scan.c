@@ -14,6 +14,7 @@
 #include "probes/job/fabric.h"
 #include "probes/job/rank_watch.h"
 #include "probes/scan/scan.h"
+#include "probes/scan/scan_report.h"
 #include "probes/topology/machine.h"
 #include "probes/verbs/verbs.h"
 #include "schema/options.h"

@@ -2,6 +2,7 @@
 /* Graphs, sizes, link matrices and sparse matrices; the first byte chooses the
  * kind, and whether the number of ranks is known. */
 #include "common/err.h"
+#include "probes/neighbor/neighbor_read.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>

@@ -2,6 +2,7 @@
 /* Datagrams of the mesh, and an agent's reports of it: the first byte chooses
  * the kind. Accepted reports give records that can be parsed. */
 #include "common/err.h"
+#include "daemon/mesh/mesh_gather.h"
 #include "tests/fuzz/fuzz.h"
 
 #include "daemon/mesh/mesh_gather.c"

@@ -22,7 +22,7 @@ for header in $(files '*.h'); do
 	tests/*) continue ;;
 	probes/device/gpu/*) extra=-Itests/fake/include ;;
 	probes/*) extra=$mpi ;;
-	daemon/store/store_postgresql.h)
+	daemon/store/store_postgresql*.h)
 		extra=$postgresql
 		[ -n "$extra" ] || continue ;;
 	*) extra= ;;

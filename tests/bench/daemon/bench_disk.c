@@ -31,7 +31,7 @@
 #include "common/rng.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/mesh/mesh_int.h"
+#include "daemon/mesh/mesh_gather.h"
 #include "daemon/store/store.h"
 #include "daemon/store/store_db.h"
 #include "schema/record.h"

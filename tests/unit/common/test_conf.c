@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/conf.h"
+#include "common/conf_print.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "common/err.h"

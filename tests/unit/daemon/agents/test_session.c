@@ -19,6 +19,7 @@
 #include "common/clk.h"
 #include "common/frame.h"
 #include "common/member.h"
+#include "daemon/agents/strangers.h"
 #include "schema/wire.h"
 
 #define QUEUE_BYTES (4 * 1024 * 1024)

@@ -20,6 +20,7 @@
 #include "common/xalloc.h"
 #include "daemon/export/exposition.h"
 #include "daemon/series/series.h"
+#include "daemon/series/series_rows.h"
 #include "schema/names_probe.h"
 #include "tests/unit/daemon/http/fake_api.h"
 #include "schema/record.h"

@@ -6,6 +6,8 @@
  * largest size of both.
  */
 #include "daemon/mesh/mesh.c"
+#include "daemon/mesh/mesh_gather.h"
+#include "daemon/run/run_show.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/member.h"
 #include "daemon/mesh/mesh_gather.c"
+#include "daemon/mesh/mesh_gather.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "daemon/mesh/coverage.c"
+#include "daemon/mesh/mesh_ring.h"
 
 #define HOUR 500000
 

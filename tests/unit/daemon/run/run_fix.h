@@ -16,7 +16,9 @@
 #include "common/frame.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/run/run_agents.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/run_order.h"
 #include "daemon/store/store.h"
 #include "schema/options.h"
 

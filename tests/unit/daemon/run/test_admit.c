@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "daemon/run/run_order.h"
 #include "tests/unit/daemon/run/run_fix.h"
 #include "common/member.h"
 #include "daemon/run/blackout.h"

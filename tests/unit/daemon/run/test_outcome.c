@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "daemon/run/run_agents.h"
+#include "daemon/run/run_order.h"
 #include "daemon/run/run_state.h"
 #include "tests/unit/daemon/run/run_fix.h"
 

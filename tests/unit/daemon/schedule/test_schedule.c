@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "daemon/schedule/schedule.c"
+#include "daemon/schedule/schedule.h"
 #include "schema/options.h"
 
 /* 2026-11-20T00:00:00Z, a midnight. */

@@ -15,6 +15,8 @@
 #include <cmocka.h>
 
 #include "common/err.h"
+#include "daemon/run/run_order.h"
+#include "daemon/run/run_show.h"
 #include "daemon/slurm/slurm.h"
 #include "tests/unit/daemon/run/run_fix.h"
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "schema/record.h"
+#include "schema/record_fields.h"
 #include "tests/unit/probes/plan/cases.h"
 #include "probes/catalog/patterns.h"
 

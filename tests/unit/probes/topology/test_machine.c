@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "probes/topology/machine.h"
 #include "common/str.h"
+#include "probes/topology/machine_path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
