@@ -25,6 +25,7 @@
 #include "daemon/enrolment.h"
 #include "daemon/objective_feed.h"
 #include "daemon/evidence/counters.h"
+#include "daemon/evidence/job_reports.h"
 #include "daemon/evidence/round.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/agents/session.h"
@@ -314,6 +315,33 @@ collector_enroll(void *ctx, uint64_t question, const char *addr,
 		      : enrolment_ask(c->enrolment, question, addr, msg, err);
 }
 
+static void
+collector_in_band_take(struct collector *c, const struct node *n,
+    const json_t *list)
+{
+	struct in_band_report report;
+
+	for (size_t i = 0; i < json_array_size(list) && i < JOB_REPORTS_MAX;
+	     i++) {
+		in_band_report_read(json_array_get(list, i), &report);
+		jobs_in_band(c->jobs, n->name, &report);
+	}
+}
+
+static void
+collector_ras_take(struct collector *c, const struct node *n,
+    const json_t *list)
+{
+	struct ras_report report;
+
+	for (size_t i = 0; i < json_array_size(list) && i < JOB_REPORTS_MAX;
+	     i++) {
+		ras_report_read(json_array_get(list, i), &report);
+		jobs_ras(c->jobs, n, &report);
+		ras_report_clear(&report);
+	}
+}
+
 static int
 collector_message(void *ctx, struct session *s, enum wire_type type,
     json_t *msg, struct err *err)
@@ -337,13 +365,13 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 		if (clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS &&
 		    json_object_get(msg, "in_band") != NULL) {
 			n->in_band_ns = clk_ns();
-			jobs_in_band(c->jobs, n->name,
+			collector_in_band_take(c, n,
 			    json_object_get(msg, "in_band"));
 		}
 		if (clk_ns() - n->ras_ns > IN_BAND_EVERY_NS &&
 		    json_object_get(msg, "ras") != NULL) {
 			n->ras_ns = clk_ns();
-			jobs_ras(c->jobs, n, json_object_get(msg, "ras"));
+			collector_ras_take(c, n, json_object_get(msg, "ras"));
 		}
 		return 0;
 	case WIRE_REFUSE:

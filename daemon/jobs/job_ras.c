@@ -18,6 +18,7 @@
 #include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/evidence/job_reports.h"
 #include "daemon/store/store.h"
 
 #define APART_NS    (20 * (int64_t)CLK_NS_PER_S)  /* two looks */
@@ -194,58 +195,49 @@ job_ras_node_find(const struct job_ras *jr, const struct look *l,
 }
 
 static void
-job_ras_addrs_take(struct look *l, const json_t *report)
+job_ras_addrs_take(struct look *l, const struct ras_report *report)
 {
-	json_t *addr;
-	size_t i;
-
-	member_foreach (report, "addrs", i, addr)
-		if (json_is_string(addr) &&
-		    json_object_size(l->w->addrs) < ADDRS_MAX)
-			json_object_set_new(l->w->addrs,
-			    json_string_value(addr),
+	for (size_t i = 0; i < report->addr_count; i++)
+		if (json_object_size(l->w->addrs) < ADDRS_MAX)
+			json_object_set_new(l->w->addrs, report->addrs[i],
 			    json_string(l->from->name));
 }
 
 /* ---- findings ---- */
 
 static struct job_rank
-job_ras_rank(const struct job_ras *jr, const struct look *l, const json_t *row)
+job_ras_rank(const struct job_ras *jr, const struct look *l,
+    const struct ras_rank *row)
 {
-	const char *addr = member_text(row, "addr");
-
-	return (struct job_rank){ .rank = member_int(row, "rank"),
-		.gpu = member_int(row, "gpu"),
-		.addr = addr,
-		.node = job_ras_node_find(jr, l, addr) };
+	return (struct job_rank){ .rank = row->rank,
+		.gpu = row->gpu,
+		.addr = row->addr,
+		.node = job_ras_node_find(jr, l, row->addr) };
 }
 
 /* Return ranks that did not answer in the last report, too; silent: those of
  * this report. */
 static int
-job_ras_silent(const struct job_ras *jr, struct look *l, const json_t *comm,
-    json_t *silent, struct job_finding *ret)
+job_ras_silent(const struct job_ras *jr, struct look *l,
+    const struct ras_comm *comm, json_t *silent, struct job_finding *ret)
 {
-	const char *hash = member_text(comm, "hash");
 	struct job_finding f = { .kind = JOB_SILENT,
-		.hash = hash,
-		.size = member_int(comm, "size"),
+		.hash = comm->hash,
+		.size = comm->size,
 		.list = l->ranks,
 		.since_unix_ns = INT64_MAX };
-	size_t i, listed = 0;
-	json_t *row;
+	size_t listed = 0;
 
-	member_foreach (comm, "missing", i, row) {
-		const char *state = member_text(row, "state");
+	for (size_t i = 0; i < comm->missing_listed && i < RANKS_MAX; i++) {
+		const struct ras_rank *row = &comm->missing[i];
 		const json_t *since;
 		char key[64];
 
-		/* A missing rank has answered and has left. */
-		if (i >= RANKS_MAX || strcmp(state, "absent") == 0)
+		if (row->is_absent)
 			continue;
 		listed++;
-		utf8_format(key, sizeof(key), "%.24s %" PRId64, hash,
-		    (int64_t)member_int(row, "rank"));
+		utf8_format(key, sizeof(key), "%.24s %" PRId64, comm->hash,
+		    row->rank);
 		since = json_object_get(l->w->silent, key);
 		json_object_set_new(silent, key,
 		    since != NULL ? json_incref((json_t *)(uintptr_t)since)
@@ -257,8 +249,8 @@ job_ras_silent(const struct job_ras *jr, struct look *l, const json_t *comm,
 		l->ranks[f.count++] = job_ras_rank(jr, l, row);
 	}
 	f.total = (int64_t)f.count;
-	if (f.count == listed && member_int(comm, "missing_count") > f.total)
-		f.total = member_int(comm, "missing_count");
+	if (f.count == listed && comm->missing_count > f.total)
+		f.total = comm->missing_count;
 	if (f.count == 0)
 		return 0;
 	*ret = f;
@@ -268,24 +260,21 @@ job_ras_silent(const struct job_ras *jr, struct look *l, const json_t *comm,
 /* Return the ranks with the fewest launches, if they are at most half of all.
  */
 static int
-job_ras_behind(const struct job_ras *jr, struct look *l, const json_t *comm,
-    struct job_finding *ret)
+job_ras_behind(const struct job_ras *jr, struct look *l,
+    const struct ras_comm *comm, struct job_finding *ret)
 {
-	int64_t total = member_int(comm, "behind_count");
+	int64_t total = comm->behind_count;
 	struct job_finding f = { .kind = JOB_BEHIND,
-		.hash = member_text(comm, "hash"),
-		.size = member_int(comm, "size"),
-		.gap = member_int(comm, "most") - member_int(comm, "least"),
+		.hash = comm->hash,
+		.size = comm->size,
+		.gap = comm->most - comm->least,
 		.total = total,
 		.list = l->ranks };
-	size_t i;
-	json_t *row;
 
-	if (f.gap < 1 || total < 1 || 2 * total > member_int(comm, "answered"))
+	if (f.gap < 1 || total < 1 || 2 * total > comm->answered)
 		return 0;
-	member_foreach (comm, "behind", i, row)
-		if (f.count < RANKS_MAX)
-			l->ranks[f.count++] = job_ras_rank(jr, l, row);
+	for (size_t i = 0; i < comm->behind_listed && i < RANKS_MAX; i++)
+		l->ranks[f.count++] = job_ras_rank(jr, l, &comm->behind[i]);
 	if (f.count == 0)
 		return 0;
 	*ret = f;
@@ -310,33 +299,32 @@ job_ras_has_cases(const struct look *l, const struct job_finding *f)
 
 /* A communicator whose ranks leave it launches nothing. */
 static int
-job_ras_is_live(const json_t *report)
+job_ras_is_live(const struct ras_report *report)
 {
-	json_t *comm;
-	size_t i;
-
-	member_foreach (report, "list", i, comm)
-		if (member_int(comm, "answered") > member_int(comm, "ending"))
+	for (size_t i = 0; i < report->count; i++)
+		if (report->list[i].answered > report->list[i].ending)
 			return 1;
 	return 0;
 }
 
 static struct job_finding
-job_ras_finding(const struct job_ras *jr, struct look *l, const json_t *report)
+job_ras_finding(const struct job_ras *jr, struct look *l,
+    const struct ras_report *report)
 {
 	struct watch *w = l->w;
-	int64_t launched = member_int(report, "launched");
+	int64_t launched = report->launched;
 	int is_same = launched > 0 && launched == w->launched &&
 	    job_ras_is_live(report);
 	struct job_finding f = { .hash = "" }, more;
-	json_t *silent = json_object(), *behind = json_object(), *comm;
-	size_t i;
+	json_t *silent = json_object(), *behind = json_object();
 
 	w->launched = launched;
 	if (!is_same)
 		w->launched_unix_ns = l->now_unix_ns;
-	member_foreach (report, "list", i, comm) {
-		if (i == COMMS_MAX || f.kind == JOB_SILENT)
+	for (size_t i = 0; i < report->count && i < COMMS_MAX; i++) {
+		const struct ras_comm *comm = &report->list[i];
+
+		if (f.kind == JOB_SILENT)
 			break;
 		if (job_ras_silent(jr, l, comm, silent, &more)) {
 			f = more;
@@ -397,7 +385,8 @@ job_ras_error_take(struct watch *w, const char *error, int64_t now_unix_ns)
 }
 
 static void
-job_ras_report_take(struct job_ras *jr, struct look *l, const json_t *report)
+job_ras_report_take(struct job_ras *jr, struct look *l,
+    const struct ras_report *report)
 {
 	struct watch *w = l->w;
 	struct job_finding f;
@@ -413,9 +402,8 @@ job_ras_report_take(struct job_ras *jr, struct look *l, const json_t *report)
 	f = job_ras_finding(jr, l, report);
 	w->at_unix_ns = l->now_unix_ns;
 	w->error_unix_ns = 0;
-	w->comms = member_int(report, "comms");
-	utf8_format(w->version, sizeof(w->version), "%.31s",
-	    member_text(report, "version"));
+	w->comms = report->comms;
+	utf8_format(w->version, sizeof(w->version), "%.31s", report->version);
 	w->kind = f.kind;
 	w->cause = JOB_CAUSE_NONE;
 	w->text[0] = '\0';
@@ -428,9 +416,9 @@ job_ras_report_take(struct job_ras *jr, struct look *l, const json_t *report)
 
 void
 job_ras_take(struct job_ras *jr, const char *key, const json_t *job,
-    const struct node *from, const json_t *report, int64_t now_unix_ns)
+    const struct node *from, const struct ras_report *report,
+    int64_t now_unix_ns)
 {
-	const char *error = member_text(report, "error");
 	struct look l = { .from = from, .now_unix_ns = now_unix_ns };
 
 	job_ras_nodes_find(jr, job, &l);
@@ -438,8 +426,8 @@ job_ras_take(struct job_ras *jr, const char *key, const json_t *job,
 		l.w = job_ras_watch(jr, key, job);
 	if (l.w != NULL) {
 		job_ras_addrs_take(&l, report);
-		if (error[0] != '\0')
-			job_ras_error_take(l.w, error, now_unix_ns);
+		if (report->error[0] != '\0')
+			job_ras_error_take(l.w, report->error, now_unix_ns);
 		else
 			job_ras_report_take(jr, &l, report);
 	}

@@ -13,6 +13,7 @@
 #include "daemon/jobs/job_cause.h"
 
 struct node;
+struct ras_report;
 struct roster;
 struct store;
 
@@ -31,11 +32,11 @@ struct job_ras;
  * outlive it. */
 struct job_ras *job_ras_new(const struct job_ras_options *o);
 void job_ras_free(struct job_ras *jr); /* NULL is allowed */
-/* Process an agent's report, an element of "ras" of its heartbeat. key: names
- * the start of the job. job: its body in the store. A finding needs two
- * reports. */
+/* Process an agent's report. key: names the start of the job. job: its body in
+ * the store. A finding needs two reports. */
 void job_ras_take(struct job_ras *jr, const char *key, const json_t *job,
-    const struct node *from, const json_t *report, int64_t now_unix_ns);
+    const struct node *from, const struct ras_report *report,
+    int64_t now_unix_ns);
 /* Forget all jobs whose key is not a key of `running`. */
 void job_ras_keep(struct job_ras *jr, const json_t *running);
 /* Return {job owner state cause text since_unix_ns at_unix_ns version comms} of

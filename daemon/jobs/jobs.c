@@ -27,6 +27,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/evidence/job_reports.h"
 #include "daemon/evidence/round.h"
 #include "daemon/jobs/job_lines.h"
 #include "daemon/jobs/job_names.h"
@@ -52,9 +53,7 @@
 #define LOUD_LOOK_OF     100
 #define LOUD_LOOK_MIN_NS CLK_NS_PER_S
 #define LOUD_LOOK_MAX_NS (10 * CLK_NS_PER_S)
-/* Limits for jobs' own measurements: jobs of one message, and bytes of one
- * job. */
-#define IN_BAND_JOBS_MAX  16
+/* Limit for the own measurements of a job in one message. */
 #define IN_BAND_BYTES_MAX 16384
 /* The user chooses a job's name, and Slurm prints line ends in it unchanged.
  * squeue cuts or pads a name to NAME_BYTES, so its end is known. sacct cannot
@@ -426,74 +425,68 @@ jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
 
 /* Any user can write files for any job; only files of root are the site's. */
 static int
-jobs_may_tell(const struct jobs *js, const char *job, const json_t *said)
+jobs_may_tell(const struct jobs *js, const char *job,
+    const struct job_claim *claim)
 {
 	const json_t *owner = json_object_get(js->uids, job);
-	const json_t *uid = json_object_get(said, "uid");
 
-	return owner == NULL || uid == NULL || json_integer_value(uid) == 0 ||
-	    json_equal(owner, uid);
+	return owner == NULL || !claim->has_uid || claim->uid == 0 ||
+	    json_integer_value(owner) == claim->uid;
 }
 
-/* The newest start of the job that a report of a node is of, or NULL. */
+/* The newest start of the job that a report of a node is of, or NULL: unknown,
+ * or another user's. */
 static const json_t *
-jobs_said(const struct jobs *js, const char *node, const json_t *report)
+jobs_said(const struct jobs *js, const char *node,
+    const struct job_claim *claim)
 {
-	const char *job = job_names_find(js->names, js->newest, node,
-	    member_text(report, "job"));
+	const char *name = job_names_find(js->names, js->newest, node,
+	    claim->job);
+	const json_t *job = name != NULL ? json_object_get(js->newest, name)
+					 : NULL;
 
-	return job != NULL ? json_object_get(js->newest, job) : NULL;
+	return job != NULL && jobs_may_tell(js, member_text(job, "job"), claim)
+	    ? job
+	    : NULL;
 }
 
 void
-jobs_in_band(struct jobs *js, const char *node, const json_t *list)
+jobs_in_band(struct jobs *js, const char *node,
+    const struct in_band_report *report)
 {
-	json_t *said;
-	size_t i;
+	const json_t *job;
+	json_t *row;
 
 	if (js == NULL)
 		return;
-	json_array_foreach (list, i, said) {
-		const json_t *rows = json_object_get(said, "rows");
-		const json_t *job = jobs_said(js, node, said);
-		json_t *row;
-
-		if (i == IN_BAND_JOBS_MAX || job == NULL ||
-		    !json_is_array(rows) ||
-		    !jobs_may_tell(js, member_text(job, "job"), said) ||
-		    json_dumpb(rows, NULL, 0, JSON_COMPACT) > IN_BAND_BYTES_MAX)
-			continue;
-		row = json_pack("{s:O, s:O, s:O, s:s, s:O}", "job",
-		    json_object_get(job, "job"), "whole",
-		    json_object_get(job, "whole"), "start_unix_ns",
-		    json_object_get(job, "start_unix_ns"), "node", node, "rows",
-		    rows);
-		store_put_in_band(js->o.store, row);
-		json_decref(row);
-	}
+	job = jobs_said(js, node, &report->of);
+	if (job == NULL || report->rows == NULL ||
+	    json_dumpb(report->rows, NULL, 0, JSON_COMPACT) > IN_BAND_BYTES_MAX)
+		return;
+	row = json_pack("{s:O, s:O, s:O, s:s, s:O}", "job",
+	    json_object_get(job, "job"), "whole", json_object_get(job, "whole"),
+	    "start_unix_ns", json_object_get(job, "start_unix_ns"), "node",
+	    node, "rows", report->rows);
+	store_put_in_band(js->o.store, row);
+	json_decref(row);
 }
 
 void
-jobs_ras(struct jobs *js, const struct node *n, const json_t *list)
+jobs_ras(struct jobs *js, const struct node *n, const struct ras_report *report)
 {
 	char key[KEY_OF_BYTES];
-	json_t *report;
-	size_t i;
+	const json_t *job;
 
 	if (js == NULL || js->o.cases == NULL)
 		return;
-	json_array_foreach (list, i, report) {
-		const json_t *job = jobs_said(js, n->name, report);
-
-		if (i == IN_BAND_JOBS_MAX || job == NULL ||
-		    !jobs_may_tell(js, member_text(job, "job"), report))
-			continue;
-		jobs_key_of(member_text(job, "job"),
-		    member_int(job, "start_unix_ns"), key);
-		if (json_object_get(js->running, key) != NULL)
-			job_ras_take(js->ras, key, job, n, report,
-			    (int64_t)clk_unix_ns());
-	}
+	job = jobs_said(js, n->name, &report->of);
+	if (job == NULL)
+		return;
+	jobs_key_of(member_text(job, "job"), member_int(job, "start_unix_ns"),
+	    key);
+	if (json_object_get(js->running, key) != NULL)
+		job_ras_take(js->ras, key, job, n, report,
+		    (int64_t)clk_unix_ns());
 }
 
 json_t *

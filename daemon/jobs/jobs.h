@@ -20,8 +20,10 @@
 
 struct conf;
 struct event_base;
+struct in_band_report;
 struct mesh_path;
 struct node;
+struct ras_report;
 struct roster;
 struct round;
 struct store;
@@ -95,11 +97,13 @@ void jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count,
     int64_t until_unix_ns);
 void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
     const struct round *round);
-/* Store an agent's report of measurements that jobs made themselves; unknown
- * jobs are skipped. */
-void jobs_in_band(struct jobs *js, const char *node, const json_t *list);
-/* Process an agent's reports on communicators; only running jobs count. */
-void jobs_ras(struct jobs *js, const struct node *n, const json_t *list);
+/* Store an agent's report of measurements that a job made itself; an unknown
+ * job is skipped. */
+void jobs_in_band(struct jobs *js, const char *node,
+    const struct in_band_report *report);
+/* Process an agent's report on communicators; only running jobs count. */
+void jobs_ras(struct jobs *js, const struct node *n,
+    const struct ras_report *report);
 /* Return job_ras_json for a job's body of the store, and job_ras_list and
  * job_ras_counts of all jobs; NULL and zeros if js is NULL. */
 json_t *jobs_ras_json(const struct jobs *js, const json_t *job);

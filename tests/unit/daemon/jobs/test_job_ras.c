@@ -87,6 +87,17 @@ verdict(void *arg, const struct node *n)
 	return VERDICT_OK;
 }
 
+static void
+take(struct job_ras *jr, const json_t *job, const struct node *from,
+    const json_t *report, int64_t now_unix_ns)
+{
+	struct ras_report r;
+
+	ras_report_read(report, &r);
+	job_ras_take(jr, "41 1", job, from, &r, now_unix_ns);
+	ras_report_clear(&r);
+}
+
 /* ---- a job ---- */
 
 enum fault {
@@ -432,9 +443,9 @@ world_run(struct world *w, enum fault fault)
 		if (fault == DIED && w->bad_node == 0)
 			from = &nodes[1];
 		report = world_report(w, "41");
-		job_ras_take(jr, "41 1", w->job, from, report, now_ns);
+		take(jr, w->job, from, report, now_ns);
 		/* Another node's report arrives soon after. */
-		job_ras_take(jr, "41 1", w->job, from, report, now_ns + NS);
+		take(jr, w->job, from, report, now_ns + NS);
 		json_decref(report);
 		now_ns += 30 * NS;
 	}
@@ -531,16 +542,16 @@ test_reports(void **state)
 	world_begin(&w, 1);
 	report = world_report(&w, "41");
 	/* A node that the job is not on reports it. */
-	job_ras_take(jr, "41 1", w.job, &nodes[N_MAX], error, now_ns);
-	job_ras_take(jr, "41 1", w.job, &nodes[N_MAX], report, now_ns);
+	take(jr, w.job, &nodes[N_MAX], error, now_ns);
+	take(jr, w.job, &nodes[N_MAX], report, now_ns);
 	assert_null(job_ras_json(jr, "41 1"));
-	job_ras_take(jr, "41 1", w.job, &nodes[0], error, now_ns);
+	take(jr, w.job, &nodes[0], error, now_ns);
 	job_ras_counts(jr, counts);
 	assert_int_equal(counts[JOB_UNREAD], 1);
-	job_ras_take(jr, "41 1", w.job, &nodes[0], report, now_ns);
+	take(jr, w.job, &nodes[0], report, now_ns);
 	job_ras_counts(jr, counts);
 	assert_int_equal(counts[JOB_PROGRESSES], 1);
-	job_ras_take(jr, "41 1", w.job, &nodes[0], report, now_ns + 30 * NS);
+	take(jr, w.job, &nodes[0], report, now_ns + 30 * NS);
 	job_ras_counts(jr, counts);
 	assert_int_equal(counts[JOB_STALLED], 1);
 	assert_int_equal(event_count, 1);
@@ -552,14 +563,14 @@ test_reports(void **state)
 	json_decref(report);
 	world_step(&w, 0);
 	report = world_report(&w, "41");
-	job_ras_take(jr, "41 1", w.job, &nodes[0], report, now_ns + 60 * NS);
+	take(jr, w.job, &nodes[0], report, now_ns + 60 * NS);
 	assert_int_equal(event_count, 2);
 	assert_string_equal(events[1], "the job progresses again");
 	/* An error is shown where it is the only news for a while. */
-	job_ras_take(jr, "41 1", w.job, &nodes[1], error, now_ns + 70 * NS);
+	take(jr, w.job, &nodes[1], error, now_ns + 70 * NS);
 	job_ras_counts(jr, counts);
 	assert_int_equal(counts[JOB_UNREAD], 0);
-	job_ras_take(jr, "41 1", w.job, &nodes[1], error, now_ns + 200 * NS);
+	take(jr, w.job, &nodes[1], error, now_ns + 200 * NS);
 	o = job_ras_list(jr);
 	assert_int_equal(json_array_size(o), 1);
 	assert_string_equal(member_text(json_array_get(o, 0), "text"),
@@ -593,8 +604,7 @@ test_behind(void **state)
 			w.launched[k] = 1000 * (i + 1) -
 			    (k / w.g / LEAF_N == 1 ? 3 : 0);
 		report = world_report(&w, "41");
-		job_ras_take(jr, "41 1", w.job, &nodes[0], report,
-		    now_ns + 30 * i * NS);
+		take(jr, w.job, &nodes[0], report, now_ns + 30 * i * NS);
 		json_decref(report);
 		o = job_ras_json(jr, "41 1");
 		/* Without a verdict on the leaf it is chance. */
