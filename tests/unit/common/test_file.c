@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_file.c - which files are read, up to which size, and which are never
  * opened. */
-#include "common/file.c"
-
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "common/file.h"
 #include "common/str.h"
+#include "common/xalloc.h"
+
+#define READ_BYTES 16384 /* that file.c reads at once */
 
 static char dir[] = "/tmp/test_file.XXXXXX";
 static char path[200], want[400];

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#include "common/hist.c"
+#include "common/hist.h"
 #include "common/rng.h"
+
+#define HIST_VERSION 1 /* first byte of a histogram */
 
 #define SAMPLES 20000
 

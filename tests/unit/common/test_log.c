@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "common/log.c"
+#include "common/log.h"
+
+#define LOG_LINE_MAX 4096
+#define FATAL_STATUS 3
 
 static char got[2 * LOG_LINE_MAX];
 

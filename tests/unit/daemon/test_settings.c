@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of -o reach their users, and a value that conflicts with others is
  * rejected with its place. */
-#include "daemon/settings.c"
-
+#include <errno.h>
+#include <event2/event.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,10 +10,14 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <event2/event.h>
 
 #include "common/clk.h"
+#include "common/conf.h"
+#include "common/str.h"
 #include "daemon/agents/session_int.h"
+#include "daemon/cluster/topo.h"
+#include "daemon/collector.h"
+#include "daemon/settings.h"
 
 static int
 load_set(char *const *sets, size_t count, struct settings *ret, struct err *err)

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All rows are valid; every rule over several values rejects its violations,
  * with the place. */
-#include "common/err.h"
-#include "schema/options.c"
-#include "schema/options_check.c"
-
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <cmocka.h>
+
+#include "common/conf.h"
+#include "common/err.h"
+#include "common/str.h"
+#include "schema/options.h"
 
 static void
 test_rows_are_sound(void **state)

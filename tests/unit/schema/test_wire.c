@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every row has its message built and read; every kind of breach is refused. */
-#include "common/err.h"
-#include "schema/wire.c"
-
+#include <errno.h>
+#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <cmocka.h>
+
+#include "common/err.h"
+#include "common/frame.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/record.h"
+#include "schema/wire.h"
+
+#define LINES_BYTES_MAX (RECORD_LINE_MAX + 256)
 
 static json_t *
 value_of(char kind)

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_mpi_impl.c - command lines and environments of the launchers. */
-#include "common/err.h"
-#include "agents/launch/mpi_net.c"
-#include "agents/process/strvec.c"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "agents/launch/launcher.h"
+#include "agents/launch/mpi_net.c"
+#include "agents/process/strvec.h"
+#include "common/err.h"
 #include "schema/options.h"
 
 static const char *const command[] = { "/x/coalmine-probe", "run", NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_link.c - error counters of every kind of card, netlink, GPUs, cost. */
 #include "agents/sensor/ethtool.c"
-#include "agents/sensor/link.c"
+#include "agents/sensor/link.h"
 
 #include <linux/dcbnl.h>
 #include <linux/ethtool_netlink.h>
@@ -16,8 +16,12 @@
 
 #include <cmocka.h>
 
-#include "common/rng.h"
+#include "agents/sensor/gpu.h"
 #include "agents/sensor/nics.h"
+#include "common/clk.h"
+#include "common/err.h"
+#include "common/rng.h"
+#include "schema/names_link.h"
 #include "tests/unit/tree.h"
 
 #define IB "sys/class/infiniband/mlx5_0/ports/1/"

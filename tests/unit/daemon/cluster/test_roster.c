@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heartbeat interval of agents, so that the total cost is constant, and the
  * allowed silence. */
-#include "daemon/cluster/roster.c"
-
+#include <errno.h>
+#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "common/clk.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/cluster/topo.h"
+#include "daemon/store/store.h"
+#include "schema/names_agent.h"
+#include "schema/wire.h"
 
 #define HEARTBEAT_NS (2 * CLK_NS_PER_S)
 #define SILENCE_NS   (10 * CLK_NS_PER_S)

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_topo.c - leaves from a file, from addresses, and files that are
  * wrong. */
-#include "common/err.h"
-#include "daemon/cluster/topo.c"
-
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "common/err.h"
+#include "daemon/cluster/topo.h"
 
 static void
 file_make(char path[64], const char *text)

@@ -3,15 +3,24 @@
  * test_mesh_gather.c - reports become records; losses need a witness; reports
  * that no agent of ours sends are refused.
  */
-#include "common/err.h"
-#include "common/member.h"
-#include "daemon/mesh/mesh_gather.c"
-#include "daemon/mesh/mesh_gather.h"
-
+#include <errno.h>
+#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "common/err.h"
+#include "common/hist.h"
+#include "common/member.h"
+#include "common/xalloc.h"
+#include "daemon/mesh/mesh_gather.h"
+#include "schema/mesh.h"
+#include "schema/record.h"
 
 static const char *const nodes[] = { "n0", "n1", "n2", "n3" };
 

@@ -3,16 +3,22 @@
  * test_mesh_ring.c - rings level by level, and their coverage: every pair in
  * the minimum of epochs, whatever nodes join and leave.
  */
-#include "daemon/mesh/mesh_ring.c"
-
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "daemon/mesh/coverage.c"
+#include "common/xalloc.h"
+#include "daemon/mesh/coverage.h"
 #include "daemon/mesh/mesh_ring.h"
+#include "schema/mesh.h"
+
+#define SPINE_TRIES 4
+#define STAMPS      200 /* hours until a stamp is used again */
 
 #define HOUR 500000
 

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_blackout.c - spans of days and dates, and malformed ones. */
-#include "common/err.h"
-#include "daemon/run/blackout.c"
-#include "daemon/run/blackout.h"
-
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "common/clk.h"
+#include "common/err.h"
+#include "common/str.h"
+#include "daemon/run/blackout.h"
+
+#define DAY_NS (24 * HOUR_NS)
 
 #define HOUR_NS (3600 * CLK_NS_PER_S)
 #define DAY_0   (20000 * DAY_NS) /* 2024-10-04 */

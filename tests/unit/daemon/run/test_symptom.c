@@ -3,13 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
 #include "common/clk.h"
-#include "daemon/agents/log_limit.c"
 #include "daemon/agents/log_limit.h"
-#include "daemon/run/symptom.c"
 #include "daemon/run/symptom.h"
 
 #define S CLK_NS_PER_S

@@ -2,17 +2,24 @@
 /*
  * Recently active nodes, if not all records can be read.
  */
+#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "daemon/store/store_ask_data.c"
+#include "daemon/store/store.h"
+#include "daemon/store/store_db.h"
+#include "daemon/store/store_sql.h"
 #include "daemon/store/store_sqlite.h"
 
 #include "tests/unit/daemon/store/store_fix.h"
+
+#define HEARD_BYTES_MAX (4 * 1024 * 1024) /* as stored */
 
 #define ROUNDS 40
 

@@ -5,12 +5,18 @@
  * whatever arrives first, where several ways are used, and how the form is
  * chosen.
  */
-#include "probes/collective/allreduce.c"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/rng.h"
 #include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/collective/allreduce.h"
 #include "probes/plan/rank_graph.h"
 #include "tests/unit/probes/plan/cases.h"
+
+#define CHANNELS_A_CHUNK 3 /* two of them are staged */
 
 /* Both of section 1.6, as pairs by step. */
 static void

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "common/err.h"
-#include "probes/device/nvml.c"
-
-#include <stdlib.h>
+#include "probes/device/device.h"
 
 static const char *const pci[] = { "0000:1a:00.0", "0000:99:00.0",
 	"0000:1b:00.0" };

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_command.c - a program is run, timed and ended, and inherits nothing of
  * ours. */
-#include "probes/job/command.c"
-
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "common/clk.h"
+#include "common/xalloc.h"
+#include "probes/job/command.h"
 
 static struct command_result
 run(const char *script, uint64_t timeout_ns)

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/err.h"
-#include "probes/job/emit.c"
-
-#include <pthread.h>
-#include <stdio.h>
-#include <sys/stat.h>
+#include "common/log.h"
+#include "probes/job/emit.h"
+#include "schema/record.h"
 
 static char path[64];
 

@@ -3,9 +3,11 @@
  * Multi-path copies: exact rows, the shares of the worked table, plans of many
  * shapes that must all be proven, and invalid options.
  */
-#include "probes/multipath/multipath.c"
-
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/err.h"
 #include "common/rng.h"

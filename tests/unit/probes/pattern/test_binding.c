@@ -2,18 +2,19 @@
 /*
  * The steps of a binding plan.
  */
-#include "common/err.h"
-#include "probes/pattern/binding.c"
-#include "probes/catalog/patterns.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
 #include <cmocka.h>
 
+#include "common/err.h"
+#include "probes/catalog/patterns.h"
+#include "probes/pattern/builders.h"
 #include "probes/plan/check.h"
+#include "probes/plan/plan.h"
 
 static void
 test_numbers(void **state)

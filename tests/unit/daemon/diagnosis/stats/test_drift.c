@@ -3,7 +3,9 @@
  * Drift of one number: how often chance alone raises an alarm, how soon a
  * shift does, and when it is over. Seeds are fixed.
  */
+#include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +15,7 @@
 #include "common/rng.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "daemon/diagnosis/stats/drift.c"
+#include "daemon/diagnosis/stats/drift.h"
 
 #define SIGMA 0.03
 

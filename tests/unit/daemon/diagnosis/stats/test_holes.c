@@ -5,12 +5,17 @@
  * nodes on 3 leaves where all nodes probe all others. Then spines, above 6
  * leaves in two pods.
  */
-#include "daemon/diagnosis/stats/holes.c"
-
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "daemon/diagnosis/stats/holes.h"
+#include "daemon/diagnosis/stats/score.h"
+#include "schema/stages.h"
 
 #define NODES  12
 #define LEAVES 3

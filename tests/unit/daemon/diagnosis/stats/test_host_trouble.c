@@ -2,13 +2,15 @@
 /*
  * Hosts with contention, and values that are normal for the cluster.
  */
-#include "daemon/diagnosis/stats/host_trouble.c"
-
 #include <math.h>
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
+
+#include "daemon/diagnosis/stats/host_trouble.h"
 
 #define ALL 5
 

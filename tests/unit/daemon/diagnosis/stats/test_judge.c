@@ -6,12 +6,11 @@
 
 #include <cmocka.h>
 
-#include "daemon/diagnosis/stats/confirm.c"
-#undef PAIRS_MAX
-#include "daemon/diagnosis/stats/drift.c"
+#include "daemon/diagnosis/stats/confirm.h"
+#include "daemon/diagnosis/stats/drift.h"
 #include "daemon/diagnosis/stats/judge.c"
-#include "daemon/diagnosis/stats/usual.c"
 #include "daemon/diagnosis/stats/score.c"
+#include "daemon/diagnosis/stats/usual.h"
 #include "tests/sim/verdict/defaults.h"
 
 static void

@@ -4,15 +4,18 @@
  * chance, by a replugged cable or if all ports count some, and the end of a
  * case. Seeds are fixed.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "common/rng.h"
-#include "daemon/diagnosis/stats/link_errors.c"
+#include "daemon/diagnosis/stats/link_errors.h"
+#include "schema/names_link.h"
 
 #define NODES 1000
 #define DAY   288 /* looks */

@@ -4,16 +4,19 @@
  * raised, no false alarm by chance, by a bad partner or by a bad uplink, and
  * the end of a case. Seeds are fixed.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "common/rng.h"
 #include "common/str.h"
-#include "daemon/diagnosis/stats/loss.c"
+#include "daemon/diagnosis/stats/loss.h"
 
 #define NODES   256
 #define IN_LEAF 32

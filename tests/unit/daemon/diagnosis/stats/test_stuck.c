@@ -3,12 +3,14 @@
  * test_stuck.c - a node that is stuck with many, a pair that is stuck, and
  * which nodes are excluded until when.
  */
-#include "daemon/diagnosis/stats/stuck.c"
-
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
+
+#include "daemon/diagnosis/stats/stuck.h"
 
 #define NODES 8
 
