@@ -369,11 +369,10 @@ const struct conf_row options_daemon[] = {
 const struct conf_row options_agent[] = {
 	{ "agent", "collector", CONF_ADDRESS, 3, 1000, NULL, "collector:17700",
 	    "",
-	    "Address of the collector, host:port. Further addresses, "
-	    "separated by commas, are fallbacks: if a collector does not "
-	    "answer or rejects the agent, all of them are tried before the "
-	    "next backoff. A collector that a standby has replaced is "
-	    "ignored." },
+	    "Address of the collector, host:port. Further addresses, separated "
+	    "by commas, are fallbacks: if a collector does not answer or "
+	    "rejects the agent, all addresses are tried before the next "
+	    "backoff. A collector that a standby has replaced is ignored." },
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
 	    "Name of this node. The certificate of the agent (tls.cert) must "
 	    "contain this name. Empty: the host name." },
@@ -411,7 +410,8 @@ const struct conf_row options_agent[] = {
 	    "",
 	    "Users, by name or number, as which the collector may run on its "
 	    "host. With enroll = munge the agent trusts a collector only if "
-	    "one of these users made its munge credential." },
+	    "one of these users made the munge credential that the collector "
+	    "sends." },
 	{ "agent", "munge_socket", CONF_STRING, 0, 100, NULL, "", "",
 	    "Unix socket of the munge daemon. Empty: the default of "
 	    "libmunge." },

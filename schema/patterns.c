@@ -31,10 +31,10 @@
 #define PIECE(section)                                                         \
 	{                                                                      \
 		section, "piece", CONF_BYTES, 0, GIB, NULL, "0", "bytes",      \
-		    "Transports mpi and rma cut longer messages into pieces "  \
-		    "of this size. Pieces up to the eager limit of the MPI "   \
-		    "are sent without waiting for the receiver. 0: the "       \
-		    "fewest pieces."                                           \
+		    "Maximum size of a message: transports mpi and rma cut "   \
+		    "longer messages into pieces of this size. Pieces up to "  \
+		    "the eager limit of the MPI are sent without waiting for " \
+		    "the receiver. 0: the fewest pieces."                      \
 	}
 
 static const struct conf_row own[] = {
@@ -145,9 +145,9 @@ const struct conf_row options_campaign[] = {
 	{ "kv", "bytes", CONF_BYTES, 1, GIB, NULL, "64K", "bytes",
 	    "Size of a block." },
 	{ "kv", "pairs", CONF_INT, 0, RANKS_MAX / 2, NULL, "0", "pairs",
-	    "Number of pairs of ranks: the first ranks, this many, each send "
-	    "to one of the last ranks. 0: half of the ranks send to the "
-	    "other half." },
+	    "Number of pairs of ranks: of this many first ranks, each sends to "
+	    "one of the last ranks. 0: half of the ranks send to the other "
+	    "half." },
 	{ "kv", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
 	    "Transport of the messages" VIA_AUTO },
 	PIECE("kv"),
@@ -292,8 +292,9 @@ const struct conf_row options_campaign[] = {
 	{ "neighbor", "bytes", CONF_BYTES, 0, COUNT_MAX, NULL, "1M", "bytes",
 	    "Number of bytes that each rank sends to each of its neighbours." },
 	{ "neighbor", "sizes", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File with the number of bytes for each rank, in place of option "
-	    "bytes, one number for each. Empty: bytes applies." },
+	    "File with one number for each rank: the bytes that the rank sends "
+	    "to each of its neighbours. The file replaces option bytes. Empty: "
+	    "bytes applies." },
 	{ "neighbor", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
 	    "Messages are cut only at multiples of this size, for example "
 	    "the size of an element." },

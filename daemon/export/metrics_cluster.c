@@ -163,8 +163,8 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	strbuf_clear(&labels);
 	free(ends);
 	exposition_family(to, "coalmine_outlier_threshold", "gauge",
-	    "Combined z of the rounds of a node from which the node may be an "
-	    "outlier, for the nodes of the newest round.");
+	    "Score that the combined rounds of a node must reach to make the "
+	    "node an outlier, for the nodes of the newest round.");
 	if (isfinite(api_outlier_threshold(in->api)))
 		exposition_sample(to, "coalmine_outlier_threshold", NULL,
 		    api_outlier_threshold(in->api));
