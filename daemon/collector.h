@@ -29,11 +29,11 @@ struct topo;
 struct collector_options {
 	uint64_t heartbeat_ns, links_ns;
 	uint64_t silence_ns;
-	uint64_t retention_ns; /* of the store */
+	uint64_t retention_ns; /* retention of the store's rows */
 	size_t agents_max;
 	size_t queue_bytes_max;
 	struct runs_quota quota;
-	uint64_t term; /* of the lease; a takeover increments it; from 1 */
+	uint64_t term; /* term of the lease, from 1; a takeover increments it */
 	struct diagnosis_options diagnosis;
 	const struct topo *topo; /* outlives the collector; NULL: none */
 	struct mesh_options mesh;

@@ -20,7 +20,8 @@ struct objective_feed_options {
 	const struct objective *list;
 	size_t count;
 	int has_jobs; /* jobs are compared with rows of shares */
-	/* The bandwidth of nodes and leaves, as diagnosis_shares. */
+	/* Return the bandwidth of nodes and leaves, as diagnosis_shares does.
+	 */
 	json_t *(*shares)(void *arg);
 	void *arg;
 };
@@ -32,7 +33,7 @@ struct objective_feed *objective_feed_new(
 void objective_feed_free(struct objective_feed *f);
 /* Load stored rows; on a standby also the new ones, periodically. */
 void objective_feed_load(struct objective_feed *f);
-/* A round of bandwidth has arrived. */
+/* Note that a round of bandwidth has arrived. */
 void objective_feed_round(struct objective_feed *f);
 /* Make a row if a round has arrived, and update the objectives; call it about
  * once a second. */

@@ -41,7 +41,7 @@ struct source;
 struct session {
 	TAILQ_ENTRY(session) link; /* in the list of its step */
 	TAILQ_ENTRY(session)
-	turn;                  /* in the list of its source, while it waits */
+	turn;                  /* in its source's list while it waits */
 	struct source *source; /* while it waits or is a stranger */
 	struct sessions *all;
 	enum step step;

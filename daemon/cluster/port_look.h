@@ -20,7 +20,7 @@ struct port_counter {
 
 /* The errors of one port. */
 struct port_counters {
-	char *name; /* of the port; never "" */
+	char *name; /* name of the port; never "" */
 	struct port_counter *list;
 	size_t count;
 };

@@ -30,13 +30,13 @@ struct strbuf;
  * reported. */
 struct node_host {
 	double cpu;       /* share of time in which a task waits for a core */
-	double steal;     /* share that the hypervisor took */
+	double steal;     /* share of time that the hypervisor took */
 	double wait_s;    /* the agent's own wait for a core */
-	double throttled; /* share in which a quota kept it from one */
-	double hot;       /* share in which its clock was lowered by heat */
-	double net;       /* share of its link in use, busier direction */
-	double net_told;  /* net at the last report, without decay */
-	double jobs;      /* net while no run of ours was on the node */
+	double throttled; /* share of time in which a CPU quota stopped it */
+	double hot;       /* share of time in which heat lowered its clock */
+	double net;      /* share of its link's rate in use, busier direction */
+	double net_told; /* net at the last report, without decay */
+	double jobs;     /* net while no run of ours was on the node */
 	uint64_t jobs_ns; /* time of the last report for jobs */
 	int ours;         /* a run of ours was there at the last heartbeat */
 };
@@ -50,7 +50,7 @@ struct node_error {
 /* Maintenance by an order. until_unix_ns 0: none. */
 struct node_maintenance {
 	uint64_t until_unix_ns;
-	char *by, *text; /* who ordered it, and why */
+	char *by, *text; /* the user who ordered it, and the reason */
 };
 
 /* A node, and its agent. */
@@ -60,12 +60,12 @@ struct node {
 	int known;               /* 0: new, not logged yet */
 	struct session *session; /* NULL: not connected */
 	struct node_maintenance maintenance;
-	int forgotten;          /* found by its id only */
-	int lost_told;          /* lost_cb was called during maintenance */
-	int greeted;            /* welcome was sent: it accepts orders */
-	uint64_t serial;        /* of the session; grows with every hello */
-	uint64_t last_ns;       /* of its last message; 0: none since start */
-	uint64_t since_unix_ns; /* of state */
+	int forgotten;    /* found by its id only */
+	int lost_told;    /* lost_cb was called during maintenance */
+	int greeted;      /* welcome was sent: it accepts orders */
+	uint64_t serial;  /* number of the session; grows with every hello */
+	uint64_t last_ns; /* time of its last message; 0: none since start */
+	uint64_t since_unix_ns; /* begin of state */
 	uint64_t first_seen_unix_ns;
 	uint64_t last_seen_unix_ns;
 	char *software;
@@ -78,11 +78,11 @@ struct node {
 	char *inventory_text;     /* inventory as text; NULL: not made yet */
 	uint64_t nics_serial;     /* changes with its NICs */
 	struct port_look *links;  /* reported, not processed yet; or NULL */
-	char *busy;               /* why not idle; NULL: idle */
+	char *busy;               /* reason why it is not idle; NULL: idle */
 	char *alarm;              /* error that its agent reports, or NULL */
 	struct node_host host;
 	uint64_t host_ns;             /* time of the last host message */
-	double numbers[NODE_NUMBERS]; /* of node_numbers; NAN: unknown */
+	double numbers[NODE_NUMBERS]; /* values of node_numbers; NAN: unknown */
 	int64_t skew_ns;              /* its wall clock minus ours */
 	struct run *exclusive;        /* run that holds it alone */
 	unsigned shared;              /* background runs on it */
@@ -91,20 +91,21 @@ struct node {
 	uint64_t used_unix_ns; /* when a run last measured it; 0: not yet */
 	int adopted;           /* unknown runs with accepted records */
 	char *adopted_run;     /* the last of those runs */
-	uint64_t heartbeat_ns; /* agreed with its session */
-	int resend;            /* it holds records that were not committed */
-	size_t message_bytes;  /* of its message that is being handled */
-	uint64_t late_records, late_bytes; /* of runs that have ended */
+	/* Interval of heartbeats agreed with its session. */
+	uint64_t heartbeat_ns;
+	int resend;           /* it holds records that were not committed */
+	size_t message_bytes; /* size of its message that is being handled */
+	uint64_t late_records, late_bytes; /* records of runs that have ended */
 	uint64_t late_begin_ns;            /* start of the hour they count */
-	unsigned events; /* of roster_event, in the hour from events_ns */
+	unsigned events; /* events of roster_event in the hour from events_ns */
 	uint64_t events_ns;
-	struct account work;  /* time of its messages, of all sessions */
-	struct account beats; /* its heartbeats */
-	struct account rows;  /* its rows in the store */
+	struct account work;  /* time for its messages, in all sessions */
+	struct account beats; /* cost of its heartbeats (account.h) */
+	struct account rows;  /* cost of its rows in the store (account.h) */
 	uint64_t put_ns;      /* when its row was last written */
 	int is_unput;         /* its newest row is not in the store */
 	int is_inventory_unput;
-	uint64_t term;       /* of another collector it accepted; or 0 */
+	uint64_t term; /* term of another collector that it accepted; or 0 */
 	uint64_t in_band_ns; /* last accepted measurements of its jobs */
 	uint64_t ras_ns;     /* last accepted report of communicators */
 	/* The newest error of its GPUs, and of its other devices. */
@@ -177,11 +178,11 @@ uint64_t roster_late_ns(const struct roster *r, const struct node *n);
 uint64_t roster_silence_ns(const struct roster *r, const struct node *n);
 /* Mark nodes as late or lost; call it periodically. */
 void roster_tick(struct roster *r, uint64_t now_ns);
-/* Return the number of its NICs that carry the bytes of jobs, by the agent's
- * names, and the interface of each, or "". 0: not reported. *ret_rails is valid
- * as long as its inventory. */
+/* Return the number of the node's NICs that carry the bytes of jobs; ret_rails:
+ * the agent's name and the interface, or "", of each. 0: not reported.
+ * ret_rails is valid as long as the node's inventory. */
 #define ROSTER_RAILS_MAX  16
-#define ROSTER_RAIL_BYTES 40 /* of a name */
+#define ROSTER_RAIL_BYTES 40 /* bytes of a rail's name, with the NUL */
 struct roster_rail {
 	const char *name, *netdev;
 };
@@ -195,14 +196,14 @@ long roster_rail_find(const struct node *n, const char *name);
 void roster_maintain(struct roster *r, struct node *n, uint64_t until_unix_ns,
     const char *by, const char *text);
 /* Remove a node from the roster and the store. A later hello of its agent adds
- * it again. -EBUSY with err: it is connected, or in a run. */
+ * the node again. -EBUSY with err: the node is connected, or in a run. */
 int roster_forget(struct roster *r, struct node *n, struct err *err);
-/* Return 1 if it is neither lost nor in maintenance: its errors count. */
+/* Return 1 if the node is neither lost nor in maintenance: its errors count. */
 int roster_is_watched(const struct node *n);
-/* Return 1 if it was greeted and is neither late, lost nor in maintenance; it
- * may be busy. */
+/* Return 1 if the node was greeted and is neither late, lost nor in
+ * maintenance; it may be busy. */
 int roster_is_up(const struct node *n);
-/* Write why it is not up: "node4 is lost". */
+/* Write why a node is not up: "node4 is lost". */
 void roster_why(const struct node *n, struct err *err);
 /* Return a node as the API shows it: a new reference. */
 json_t *roster_json(const struct node *n);

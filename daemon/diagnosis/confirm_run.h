@@ -14,7 +14,7 @@ struct round;
 
 /* The confirmation run or follow-up run in progress; one at a time. */
 struct confirm_run {
-	struct incident *of; /* NULL: no run is in progress */
+	struct incident *of; /* incident that is measured; NULL: no run */
 	char run[64];
 	char *names[CONFIRM_NODES_MAX]; /* the outlier first */
 	uint32_t leaves[CONFIRM_NODES_MAX];

@@ -24,7 +24,7 @@ struct confirm_pair;
 enum fault_source {
 	FAULT_ROUNDS, /* rounds of tests and echoes */
 	FAULT_LOSSES, /* losses of echoes */
-	FAULT_FACT    /* what a program reports; without rounds */
+	FAULT_FACT    /* the report of a program; without rounds */
 };
 
 /* A kind of fault. */
@@ -32,14 +32,16 @@ struct fault_kind {
 	enum what what;        /* the word of a new case */
 	uint32_t others;       /* further words, 1 << enum what */
 	uint8_t about;         /* its subjects, 1 << enum judge_kind */
-	enum verdict severity; /* of a new case */
+	enum verdict severity; /* verdict of a new case */
 	enum fault_source source;
-	size_t bytes;           /* of incident.data, 0 at first */
-	uint8_t is_judged;      /* slower than peers, by its rounds */
-	uint8_t is_share;       /* only some pairs of its subject are slow */
-	uint8_t is_confirmable; /* by a confirmation run */
-	uint8_t is_certain;     /* if bad, it needs no other explanation */
-	uint8_t is_volatile;    /* detected again after a restart */
+	size_t bytes; /* size of incident.data, which begins as zeros */
+	/* 1: a judge finds it slower than peers, by rounds. */
+	uint8_t is_judged;
+	uint8_t is_share;       /* 1: only some pairs of its subject are slow */
+	uint8_t is_confirmable; /* 1: a confirmation run can confirm it */
+	uint8_t is_certain;     /* 1: if bad, it needs no other explanation */
+	/* 1: not loaded, but detected again after a restart. */
+	uint8_t is_volatile;
 
 	/* Input: called for all kinds, in the order of the table. NULL: not
 	 * used. */

@@ -13,7 +13,7 @@
 struct diagnosis;
 struct diagnosis_series;
 
-#define STAGE_K 1.0 /* of the sums of a stage */
+#define STAGE_K 1.0 /* k of the cumulative sums of a stage (drift.h) */
 
 /* Update d->stages and d->stage_of from the current topology and leaves. */
 const struct stages *spines_map(struct diagnosis *d);

@@ -22,12 +22,12 @@
 /* Texts live as long as the sink. "": not given. */
 struct sink_options {
 	const char *to;    /* an address, or several separated by commas */
-	const char *topic; /* or the first part of subjects */
+	const char *topic; /* topic, or the first part of subjects */
 	const char *ca, *cert, *key; /* files, PEM */
 	const char *credentials;     /* nats: a file */
 	const char *properties;      /* kafka: a file */
-	const char *page;            /* of the collector, for links */
-	const atomic_int *stopping;  /* calls end soon when it is set */
+	const char *page; /* address of the collector's page, for links */
+	const atomic_int *stopping; /* calls end soon when it is set */
 };
 
 struct json_t;
@@ -35,7 +35,7 @@ struct json_t;
 /* An event to deliver. */
 struct sink_event {
 	const char *id;      /* does not change when sent again */
-	const char *kind;    /* of names_events */
+	const char *kind;    /* a name in names_events */
 	const char *subject; /* a node or run: its events stay in order */
 	const char *text;    /* CloudEvents, JSON */
 	size_t text_bytes;

@@ -14,7 +14,7 @@ struct sink;
 struct sink_start {
 	const struct sink_ops *ops;
 	const char *name;
-	const char *source; /* of CloudEvents */
+	const char *source; /* member "source" of CloudEvents */
 	const char *only;   /* the only kind that is sent; NULL: all */
 	uint64_t keep_ns;   /* older events expire */
 	struct sink_options options;

@@ -28,7 +28,7 @@ struct round_row {
 	double good_lost, good_sent;
 	const struct node *partner; /* to which ratio applies; NULL: none */
 	double ratio;               /* prediction over measurement */
-	double rounds;              /* behind the row; at least 1 */
+	double rounds; /* number of rounds that the row sums up; at least 1 */
 };
 
 /* The good quartile of a node's pairs: q25 of times, q75 of rates. */
@@ -48,13 +48,13 @@ struct round {
 	/* Texts live as long as the record. */
 	const char *run, *test, *phase, *machine;
 	const char *device; /* device of the memory; "": the host */
-	uint32_t bytes;     /* of a message; 0: the size of the test */
+	uint32_t bytes;     /* size of a message; 0: the size of the test */
 	int is_canary;
-	int canary; /* of names_tests; negative: another test */
+	int canary; /* index in names_tests; negative: another test */
 	int mesh;   /* enum mesh_class; negative: no class */
 	int is_congested;
-	int is_whole;           /* of a plan, not of one of its steps */
-	int is_rate;            /* unit B/s */
+	int is_whole; /* 1: record of a whole plan, not of one of its steps */
+	int is_rate;  /* unit B/s */
 	int is_unplaced;        /* the machine describes other nodes */
 	enum partners partners; /* a ring if the record does not have it */
 	double p50, mean;

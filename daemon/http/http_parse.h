@@ -36,7 +36,7 @@ struct http_head {
 	const char *user;         /* X-Forwarded-User, as sent; or NULL */
 	char etag[48];            /* If-None-Match, if short enough */
 	const char *host;         /* as sent, without its port; or NULL */
-	char text[HTTP_HEAD_MAX]; /* what path and params point into */
+	char text[HTTP_HEAD_MAX]; /* memory of path and params */
 };
 
 /* Return the length of the head; 0: it is incomplete; -EPROTO: *ret_status is

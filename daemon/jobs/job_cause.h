@@ -25,10 +25,11 @@ struct job_rank {
 /* A finding on a job. */
 struct job_finding {
 	enum job_finding_kind kind;
-	const char *hash; /* of the communicator; "" none */
-	int64_t size;     /* its ranks */
+	const char *hash; /* hash of the communicator; "" none */
+	int64_t size;     /* number of the communicator's ranks */
 	int64_t gap;      /* operations that the ranks are behind; 0 none */
-	int64_t total;    /* ranks; list may have fewer */
+	/* Ranks that the finding concerns; list may have fewer. */
+	int64_t total;
 	const struct job_rank *list;
 	size_t count;
 	int64_t since_unix_ns;

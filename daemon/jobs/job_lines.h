@@ -20,7 +20,7 @@ struct job_line {
 	const char *name;                        /* NULL: not in the line */
 	int64_t uid;                             /* -1: unknown */
 	int64_t start_unix_s, end_unix_s;        /* 0: unknown */
-	int runs;                                /* else it has ended */
+	int runs; /* 1: the job runs; 0: it has ended */
 };
 
 /* Parse a line, and modify it. Return 1 for a job that has started and has

@@ -42,7 +42,8 @@ void job_ras_keep(struct job_ras *jr, const json_t *running);
 /* Return {job owner state cause text since_unix_ns at_unix_ns version comms} of
  * one start of a job: a new reference; NULL: no report. */
 json_t *job_ras_json(const struct job_ras *jr, const char *key);
-/* Return all of them, those with a finding first: a new reference. */
+/* Return the reports of all jobs, those with a finding first: a new reference.
+ */
 json_t *job_ras_list(const struct job_ras *jr);
 /* Count the jobs by finding, from the reports of the last ten minutes. */
 void job_ras_counts(const struct job_ras *jr, size_t ret[JOB_FINDING_MAX]);

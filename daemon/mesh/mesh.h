@@ -45,15 +45,15 @@ struct mesh_options {
 /* Read section mesh. Texts live as long as c. */
 void mesh_options_read(const struct conf *c, struct mesh_options *ret);
 
-/* Callbacks; ctx is that of mesh_new. */
+/* Callbacks; ctx is the argument of mesh_new. */
 struct mesh_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */
 	int (
 	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
 	/* A record that is being stored. */
 	void (*record)(void *ctx, const json_t *record);
-	/* The pairs of that epoch, of both classes. until_unix_ns: end of the
-	 * epoch. */
+	/* The pairs of the epoch that has ended, of both classes.
+	 * until_unix_ns: end of the epoch. */
 	void (*paths)(void *ctx, const struct mesh_path *paths, size_t count,
 	    uint64_t until_unix_ns);
 };
@@ -79,8 +79,8 @@ void mesh_tick(struct mesh *m);
 void mesh_cover_run(struct mesh *m, const struct run *r);
 /* Return the coverage; valid as long as m. */
 struct coverage *mesh_coverage(struct mesh *m);
-/* Return the number of a link for coverage: of one of the node's rails, by
- * index; rail 0 for a node that reports no rails. */
+/* Return the number of a link for coverage: the link of one of the node's
+ * rails, by index; rail 0 for a node that reports no rails. */
 size_t mesh_link_id(const struct node *n, size_t rail);
 /* Return the number of a leaf for coverage, by its name. */
 size_t mesh_leaf_id(struct mesh *m, const char *leaf);

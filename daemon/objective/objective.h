@@ -26,7 +26,7 @@ extern const char *const objective_classes[OBJECTIVE_CLASS_MAX];
 struct objective {
 	char name[OBJECTIVE_NAME_BYTES];
 	enum objective_class of;
-	double share;  /* of the expected bandwidth; a part with less is bad */
+	double share;  /* least share of the expected bandwidth; less is bad */
 	double target; /* share of node-hours that must be good, below 1 */
 	uint64_t window_ns;
 };

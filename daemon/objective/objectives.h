@@ -16,8 +16,8 @@
 struct objectives_ops {
 	/* Return the leaf of a node today, or "". */
 	const char *(*leaf_of)(void *arg, const char *node);
-	/* Another alert of an objective fires, or none any more. state and text
-	 * as in objectives_json. */
+	/* Called when another alert of an objective fires, or none any more.
+	 * state and text as in objectives_json. */
 	void (*changed)(void *arg, const char *name, const char *state,
 	    const char *text);
 	void *arg;
@@ -43,7 +43,8 @@ void objectives_load(struct objectives *os, const json_t *rows,
 
 /* Process a new row; rows that arrive before the end of the load wait. */
 void objectives_row(struct objectives *os, json_t *row);
-/* A round of bandwidth has arrived: measures the interval of rounds. */
+/* Note that a round of bandwidth has arrived, to measure the interval of
+ * rounds. */
 void objectives_round(struct objectives *os, uint64_t now_ns);
 /* Count the time until now and decide which alerts fire; call it
  * periodically. */

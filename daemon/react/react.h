@@ -32,13 +32,13 @@ struct conf;
 
 /* The options: section reaction of coalmine.conf(5). */
 struct react_options {
-	const char *action; /* of reaction.action */
+	const char *action; /* value of reaction.action */
 	int dry_run;
 	int undo;
-	const char *command; /* for the shell */
+	const char *command; /* command line for the shell */
 	struct slurm_site slurm;
 	int nodes_per_hour;
-	double share_per_hour; /* of all nodes, rounded up */
+	double share_per_hour; /* share of all nodes, rounded up */
 };
 /* Read section reaction. Texts live as long as c. */
 void react_options_read(const struct conf *c, struct react_options *ret);

@@ -15,10 +15,10 @@
 struct react_task {
 	TAILQ_ENTRY(react_task) link;
 	char node[256];
-	char text[300]; /* the verdict's */
-	char then[300]; /* of the opposite task, if requested meanwhile */
+	char text[300]; /* text of the verdict */
+	char then[300]; /* text of the opposite task, if requested meanwhile */
 	int undo;
-	int told; /* the delay was logged */
+	int told; /* 1: the delay was logged */
 	uint64_t not_before_ns;
 };
 
@@ -43,14 +43,14 @@ struct react {
 	struct react_options o;
 	const struct react_kind *kind; /* NULL: no action */
 	TAILQ_HEAD(, react_task) tasks;
-	struct react_task *now; /* of tasks; NULL: none */
+	struct react_task *now; /* the active task of tasks; NULL: none */
 	struct spawned *child;
 	json_t *done;  /* a set of nodes */
 	json_t *begun; /* a set of nodes, of actions with unknown result */
 	uint64_t begun_ns[REACT_BEGUN]; /* on the clock of clk_ns */
-	size_t begun_at;                /* of r->now */
-	const struct roster *roster;    /* NULL: Slurm has the agents' names */
-	char slurm_node[256];           /* Slurm's name of the node of r->now */
+	size_t begun_at; /* index in begun_ns of the action of now */
+	const struct roster *roster; /* NULL: Slurm has the agents' names */
+	char slurm_node[256];        /* Slurm's name of the node of r->now */
 };
 
 /* End the action of r->now with this result; text: the reason. */

@@ -34,7 +34,7 @@
 
 struct cusum {
 	double up, down;
-	unsigned up_rounds, down_rounds; /* since it was last 0 */
+	unsigned up_rounds, down_rounds; /* rounds since the sum was last 0 */
 };
 
 /* Add a value. Return 1 if values are too high, -1 if they are too low, 0 if
@@ -63,7 +63,7 @@ enum drift_from {
 
 /* One value and its past. drift_clear empties it. */
 struct drift {
-	double mean, var; /* of the distance, a logarithm */
+	double mean, var; /* mean and variance of the distance, a logarithm */
 	double now;       /* mean distance of the last rounds */
 	double level;     /* mean of the value itself */
 	uint32_t n;       /* rounds learned, up to DRIFT_MEMORY */
@@ -71,7 +71,7 @@ struct drift {
 		float distance, level;
 	} late[DRIFT_LATE]; /* rounds that are not learned yet */
 	uint8_t late_n, late_at;
-	double k;          /* of the sums; default CUSUM_K */
+	double k;          /* k of the cumulative sums; default CUSUM_K */
 	struct cusum sums; /* against the recent weeks */
 	double pinned;     /* the distance in the baseline; NAN: none */
 	double pinned_error;
@@ -91,8 +91,8 @@ void drift_clear(struct drift *d);
  * baseline; NAN: the node is not in it. */
 void drift_pin(struct drift *d, double distance, double rounds);
 /* Add one round: its distance from peers, and its value, both logarithms that
- * increase with slowness. limit: of the sums (cusum_limit). A shift below
- * effect_min is ignored. Return 1 if d->from has changed. */
+ * increase with slowness. limit: h of the cumulative sums (cusum_limit). A
+ * shift below effect_min is ignored. Return 1 if d->from has changed. */
 int drift_add(struct drift *d, double distance, double level, double limit,
     double effect_min);
 /* Decide whether a node differs from its past, or from the baseline, by more

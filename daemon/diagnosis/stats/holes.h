@@ -39,9 +39,9 @@ struct hole_place { /* a node, leaf or stage */
 	uint32_t paths[2], holes[2];
 	uint32_t bytes, mtu; /* smallest lost size; 0: none */
 	uint32_t whom;       /* partner of its first hole; for a leaf: a node */
-	uint8_t many;        /* it has a second partner */
+	uint8_t many;        /* 1: its holes have two partners or more */
 	uint8_t named;
-	uint8_t dead;    /* of a stage: small ones are lost too */
+	uint8_t dead;    /* of a stage: small datagrams are lost too */
 	uint32_t leaves; /* of a stage: the number of its leaves */
 };
 

@@ -34,20 +34,22 @@
 
 /* A port with recent errors of one kind. */
 struct link_sum {
-	char port[LINK_PORT_MAX], counter[LINK_PORT_MAX]; /* the newest */
+	/* Name of the port, and its newest counter with errors. */
+	char port[LINK_PORT_MAX], counter[LINK_PORT_MAX];
 	enum link_error kind;
 	double sum;
 	uint64_t errors, span_s;  /* since the sum was 0 */
 	uint32_t looks, with;     /* since the sum was 0; with: with errors */
 	uint32_t clean;           /* looks since the last with errors */
-	uint32_t told, told_with; /* of these, included in the usual share */
+	uint32_t told, told_with; /* looks, and looks with errors, that the
+				     usual share includes */
 	uint8_t raised, seen;     /* seen: present in the look in progress */
 };
 /* The ports of a node with recent errors. */
 struct link_place {
 	struct link_sum *sums;
 	size_t count;
-	size_t ports; /* in its last look */
+	size_t ports; /* number of its ports in its last look */
 };
 /* Ports of one name in the last day: looks, looks with errors, and looks by the
  * logarithm of their errors (octave 0: none). */
@@ -61,7 +63,7 @@ struct link_class {
 struct link_watch {
 	struct link_place *places; /* by node id */
 	size_t count;
-	size_t ports; /* of all places */
+	size_t ports; /* number of ports of all places */
 	struct link_class *classes;
 	size_t class_count;
 };

@@ -17,18 +17,18 @@
  * not if many nodes of its leaf lose to other leaves, since then the leaf's
  * uplink is the cause.
  *
- * The same is summed for each leaf over its nodes' losses to other leaves: one
- * bad uplink of several, which loses one datagram in a thousand, hardly affects
- * a single node. A leaf is raised if several of its nodes lose, none of them
- * most of it, in two epochs or more. It is not raised if it loses to only one
- * other leaf: that leaf, or the path between them, may be the cause. Losses on
- * paths to a raised leaf do not count for other leaves. In addition the leaf's
- * own loss must exceed what the own losses of the leaves that it meets and of
- * good leaves explain, since a loss of all leaves is attributed to each of them
- * by half. The own losses are solved from the total losses of all leaves in the
- * last epochs, which separates bad leaves from their partners. With only two
- * leaves this is impossible. A leaf with many nodes that are busy with jobs is
- * skipped, since jobs fill its uplinks.
+ * The lost echoes are also summed for each leaf, over its nodes' losses to
+ * other leaves: one bad uplink of several, which loses one datagram in a
+ * thousand, hardly affects a single node. A leaf is raised if several of its
+ * nodes lose, none of them most of it, in two epochs or more. It is not raised
+ * if it loses to only one other leaf: that leaf, or the path between them, may
+ * be the cause. Losses on paths to a raised leaf do not count for other leaves.
+ * In addition the leaf's own loss must exceed what the own losses of the leaves
+ * that it meets and of good leaves explain, since a loss of all leaves is
+ * attributed to each of them by half. The own losses are solved from the total
+ * losses of all leaves in the last epochs, which separates bad leaves from
+ * their partners. With only two leaves this is impossible. A leaf with many
+ * nodes that are busy with jobs is skipped, since jobs fill its uplinks.
  */
 #ifndef DAEMON_DIAGNOSIS_STATS_LOSS_H
 #define DAEMON_DIAGNOSIS_STATS_LOSS_H
@@ -44,11 +44,11 @@
 #define LOSS_LEAF_P1   1e-4 /* of a leaf's paths, or three times p0 */
 
 struct loss_sum {
-	double of[2];          /* within the leaf, between leaves */
-	uint64_t lost, sent;   /* since both sums were 0 */
-	uint32_t epochs;       /* since both sums were 0 */
-	uint32_t clean;        /* records since the last loss */
-	uint8_t raised, aside; /* aside: value of the last epoch */
+	double of[2];        /* within the leaf, between leaves */
+	uint64_t lost, sent; /* since both sums were 0 */
+	uint32_t epochs;     /* since both sums were 0 */
+	uint32_t clean;      /* records since the last loss; two in an epoch */
+	uint8_t raised, aside; /* aside: loss_node.aside of the last epoch */
 };
 /* The losses of a leaf to other leaves. */
 struct loss_leaf {
@@ -67,7 +67,8 @@ struct loss_leaf {
 struct loss_own {
 	double lost, sent, share;
 	double newest;   /* own losses in the newest epoch */
-	uint32_t epochs; /* in a row, not explained by chance */
+	uint32_t epochs; /* epochs in a row with losses that chance does not
+			    explain */
 };
 /* All nodes and leaves. Begins as zeros. */
 struct loss_watch {
@@ -85,7 +86,7 @@ struct loss_watch {
 struct loss_node {
 	uint32_t place, leaf; /* SCORE_NO_LEAF: unknown */
 	uint64_t sent, lost;  /* lost: to all partners */
-	int busy;             /* with a job's traffic */
+	int busy;             /* 1: its link carries a job's traffic */
 	int aside;            /* has a case for another reason than losses */
 };
 struct loss_pair {

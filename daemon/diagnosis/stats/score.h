@@ -38,7 +38,7 @@ struct score_obs {
 	double x;
 	/* Learned: its mean distance from its peers, the variance, and the
 	 * number of rounds. is_mixed: its peers include other kinds. */
-	double mean, var; /* var: of a round */
+	double mean, var; /* var: variance of one round's distance */
 	uint32_t mean_n;
 	uint8_t is_mixed;
 	/* 1: its link carries a job's traffic. It is not typical, and it is not
@@ -64,7 +64,7 @@ struct score_leaf {
 	uint32_t places, slow; /* how many, and how many of them are slow */
 	int apart;             /* 1: its places are slow together */
 	double effect;         /* median of its places against their peers */
-	double z;              /* of that median */
+	double z;              /* z of that median */
 	double raw;            /* effect including the usual distance */
 };
 

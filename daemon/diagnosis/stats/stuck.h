@@ -35,7 +35,7 @@ struct stuck_watch {
 
 /* Add a pair, or its repetition; if the list is full the oldest is removed. */
 void stuck_note(struct stuck_watch *w, const struct stuck_pair *p);
-/* Return with how many different nodes it was stuck. */
+/* Return the number of different nodes with which this node was stuck. */
 size_t stuck_partners(const struct stuck_watch *w, uint32_t node);
 /* Return 1 if this node is named as the cause, 0 if not. */
 int stuck_is_named(const struct stuck_watch *w, uint32_t node);

@@ -36,8 +36,8 @@ size_t wander_size(const struct wander *w);
 /* Standard deviations that are known before a node's own rounds. */
 struct usual_prior {
 	double between; /* between nodes of a kind, permanent */
-	double noise;   /* of one round */
-	double wander;  /* of a mean of few rounds */
+	double noise;   /* of the distance in one round */
+	double wander;  /* of a mean of a few rounds (struct wander) */
 };
 
 /* Return the usual offset of a node from its mean of n rounds and the usual
