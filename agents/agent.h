@@ -25,8 +25,8 @@ TAILQ_HEAD(run_list, run);
 struct agent {
 	struct event_base *base;
 	struct conf *conf;
-	const char *name; /* of this node, from the certificate */
-	char host[256];   /* of this machine, for its launchers */
+	const char *name; /* name of this node, from the certificate */
+	char host[256];   /* host name of this machine, for its launchers */
 	struct session *session;
 	struct spool *spool;
 	struct mesh *mesh;
@@ -34,7 +34,7 @@ struct agent {
 	struct link_look link_look;
 	/* NULL: the node reads no in-band measurements. */
 	struct inband *inband;
-	/* 1: report all of them to the collector again. */
+	/* 1: report all in-band measurements to the collector again. */
 	int inband_again;
 	struct ras *ras; /* NULL: NCCL's RAS is not read */
 	struct run_list runs;

@@ -9,9 +9,9 @@
 
 #include "agents/agent.h"
 
-/* Run them in a new folder, which is removed afterwards, and print the result.
- * Return the exit status of the agent: 0 if the ranks connected and transferred
- * a message with every byte verified. */
+/* Run the two ranks in a new folder, which is removed afterwards, and print the
+ * result. Return the exit status of the agent: 0 if the ranks connected and
+ * transferred a message with every byte verified. */
 int try_mpi(struct agent *ag, const char *mpi);
 
 #endif

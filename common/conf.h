@@ -66,7 +66,8 @@ int conf_set(struct conf *c, const char *section, const char *key,
     const char *value, const char *from, struct err *err);
 /* Restore the default of a key, as if it had not been set. */
 void conf_unset(struct conf *c, const char *section, const char *key);
-/* As conf_set, from one text "section.key=value", as option -o has it. */
+/* Override one value as conf_set does, from one text "section.key=value" as in
+ * option -o. */
 int conf_override(struct conf *c, const char *text, const char *from,
     struct err *err);
 /* Return a copy, which the caller frees. */
@@ -108,9 +109,9 @@ int conf_has_section(const struct conf *c, const char *section);
 /* Return the whole configuration as INI text, including defaults; the caller
  * frees it. */
 char *conf_render(const struct conf *c);
-/* As conf_render, but without the sections that the file does not have, and
- * with keys that were not set as comments. Parsing the text gives the same
- * configuration. */
+/* Return the configuration as conf_render does, but without the sections that
+ * the file does not have, and with keys that were not set as comments. Parsing
+ * the text gives the same configuration. */
 char *conf_render_given(const struct conf *c);
 
 #endif

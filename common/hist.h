@@ -51,8 +51,9 @@ double hist_bound(int i);
  * inside its bucket by rank, geometrically, and limited to min and max; these
  * are returned for the first and the last sample. NAN while count is 0. */
 double hist_quantile(const struct hist *h, double q);
-/* As hist_quantile, for bucket counts (index 0 is HIST_FIRST) without min and
- * max. The result is continuous in q. n: the sum of the counts, above 0. */
+/* Return a quantile as hist_quantile does, for bucket counts (index 0 is
+ * HIST_FIRST) without min and max. The result is continuous in q. n: the sum of
+ * the counts, above 0. */
 double hist_quantile_of(const uint64_t *bucket, uint64_t n, double q);
 /* Return the quantile by time: each sample is weighted by its duration, a rate
  * by its inverse, so that a share q of the time passes in samples that are not

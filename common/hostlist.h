@@ -25,8 +25,9 @@ struct hostlist {
  * hostlist_clear; or -EINVAL or -E2BIG, with the reason and the place in err,
  * which can be NULL. */
 int hostlist_parse(const char *text, struct hostlist *ret, struct err *err);
-/* As hostlist_parse, with at most max hosts, for a text of another user: a
- * longer list is rejected with -E2BIG before it takes time or memory. */
+/* Parse a list as hostlist_parse does, with at most max hosts, for a text of
+ * another user: a longer list is rejected with -E2BIG before it takes time or
+ * memory. */
 int hostlist_parse_max(const char *text, size_t max, struct hostlist *ret,
     struct err *err);
 /* Return names as a list, in which names with the same prefix, width and suffix

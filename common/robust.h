@@ -14,8 +14,9 @@ void robust_sort(double *x, size_t n); /* ascending */
 /* Return the quantile q with linear interpolation between order statistics
  * (type 7 of Hyndman and Fan 1996). NAN if n is 0. */
 double robust_quantile(double *x, size_t n, double q);
-/* As robust_quantile, but of two values the outer one: with interpolation the
- * other value, however far away, would influence the result. */
+/* Return a quantile as robust_quantile does, but of two neighbouring values the
+ * outer one: with interpolation the other value, however far away, would
+ * influence the result. */
 double robust_quantile_outer(double *x, size_t n, double q);
 double robust_median(double *x, size_t n);
 /* Return the scaled median absolute deviation 1.4826 * median |x - m|, which

@@ -20,7 +20,8 @@ void table_cell(struct table *t, const char *fmt, ...)
 /* Print the table. Width counts characters, not bytes. On a terminal, wide
  * columns of text are wrapped to its width. */
 void table_print(struct table *t, FILE *to);
-/* As table_print, with lines of at most limit_chars characters; 0: no limit. */
+/* Print the table as table_print does, with lines of at most limit_chars
+ * characters; 0: no limit. */
 void table_print_within(struct table *t, FILE *to, size_t limit_chars);
 /* Return the number of characters in a line of the terminal `to`; 0 if `to` is
  * not a terminal. */

@@ -16,11 +16,11 @@ size_t utf8_check(const char *bytes, size_t len_bytes);
 /* Replace by '?' each byte that is not part of a valid character or is not
  * printable, except for newlines and tabs. */
 void utf8_clean_bytes(char *bytes, size_t len_bytes);
-/* As utf8_clean_bytes, for a text with a NUL; an incomplete character at the
- * end is dropped. */
+/* Clean a text that ends with a NUL as utf8_clean_bytes does; an incomplete
+ * character at the end is dropped. */
 void utf8_clean(char *text);
-/* As snprintf, then utf8_clean: a longer text is cut, but never within a
- * character. */
+/* Format as snprintf does, then clean as utf8_clean does: a longer text is cut,
+ * but never within a character. */
 void utf8_format(char *ret, size_t cap_bytes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

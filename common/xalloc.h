@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 void *xcalloc(size_t count, size_t size_bytes);
-/* As realloc for count * size_bytes, with a check for overflow. */
+/* Reallocate as realloc does, to count * size_bytes bytes, with a check for
+ * overflow. */
 void *xreallocarray(void *old, size_t count, size_t size_bytes);
 /* Make room for one more item in a list that grows by one item at a time and
  * begins as NULL. count: the items that it has. Return the list. */

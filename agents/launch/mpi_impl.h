@@ -32,21 +32,22 @@ struct mpi_impl_job {
 	const struct conf *conf;
 	const struct mpi_impl_mpi *mpi;
 	const char *run;
-	const char *dir;             /* the run's, for files */
+	const char *dir;             /* folder of the run, for files */
 	const struct conf *campaign; /* the campaign to run */
 	const struct mpi_impl_node *nodes;
 	size_t node_count;
 	int ranks_per_node;
 	int cores;       /* of this node */
 	const char *net; /* interfaces for ranks, comma-separated; "": any */
-	const char *const *command; /* of every rank, NULL-ended */
+	const char *const *command; /* command of every rank, NULL-ended */
 };
 
 /* An environment variable that a fabric needs. */
 struct mpi_impl_fabric {
 	const char *fabric; /* as mpi.fabric */
 	const char *name, *value;
-	const char *several; /* with several ranks on a node; NULL: value */
+	/* Value with several ranks on a node; NULL: member value. */
+	const char *several;
 	/* Only for the MPI of the distribution, in /usr/bin: a site's MPI has
 	 * its own choice in its own files. */
 	int packaged;
@@ -54,7 +55,7 @@ struct mpi_impl_fabric {
 
 /* An MPI implementation. */
 struct mpi_impl_mpi {
-	const char *name;   /* as in campaigns */
+	const char *name;   /* name in campaigns */
 	const char *family; /* the key of its directory in [children] */
 	/* Folder of the programs and the engine of an MPI that the site has
 	 * configured; NULL: both are from section [children]. bin "": the MPI

@@ -19,8 +19,9 @@
  * that the responder delayed for too long, counts as unknown.
  *
  * The last datagram of a burst is large if the target accepts large ones; with
- * bursts of one, every fourth. They are counted separately: a "too large" error
- * from a host or a router counts as an answer, and only silence as a loss.
+ * bursts of one, every fourth datagram is. Large datagrams are counted
+ * separately: a "too large" error from a host or a router counts as an answer,
+ * and only silence as a loss.
  */
 #ifndef AGENTS_MESH_MESH_PROBE_H
 #define AGENTS_MESH_MESH_PROBE_H
@@ -33,7 +34,7 @@
 #include "common/hist.h"
 #include "schema/mesh.h"
 
-#define MESH_SAMPLES   32 /* kept of a target, for its median */
+#define MESH_SAMPLES   32 /* round-trip times kept of a target */
 #define MESH_BURST_MAX 64
 
 /* A target, with its results since mesh_probe_aim. */
@@ -42,13 +43,13 @@ struct mesh_target {
 	uint8_t token[MESH_KEY_BYTES];
 	enum mesh_class class;
 	char *node;
-	uint32_t large_bytes; /* of a large datagram; 0: none */
+	uint32_t large_bytes; /* size of a large datagram; 0: none */
 	/* Number of datagrams since mesh_probe_aim. */
 	uint32_t answered, lost, unknown, unsent;
 	uint32_t large_answered, large_lost, large_unsent;
 	uint32_t bursts;
-	float rtt_s[MESH_SAMPLES]; /* of the answered: a fair sample */
-	uint64_t last_ns;          /* of its newest burst; 0: none yet */
+	float rtt_s[MESH_SAMPLES]; /* a fair sample of the round-trip times */
+	uint64_t last_ns;          /* time of its newest burst; 0: none yet */
 };
 
 /* How fast datagrams are sent. */
@@ -57,7 +58,7 @@ struct mesh_pace {
 	uint64_t timeout_ns;
 	unsigned burst;     /* datagrams to one target, back to back */
 	double rate;        /* datagrams a second, at most */
-	double target_rate; /* for one target */
+	double target_rate; /* datagrams a second to one target, at most */
 };
 
 /* The results of a class. */

@@ -2,8 +2,8 @@
 /*
  * mesh_sock.h - UDP sockets with the kernel's time stamps of datagrams.
  *
- * The address they are bound to decides between IPv6 and IPv4; arguments and
- * results are addresses in the mapped form of schema/mesh.h.
+ * The address to which a socket is bound decides between IPv6 and IPv4;
+ * arguments and results are addresses in the mapped form of schema/mesh.h.
  */
 #ifndef AGENTS_MESH_MESH_SOCK_H
 #define AGENTS_MESH_MESH_SOCK_H
@@ -17,7 +17,7 @@
 /* The address of a peer. */
 struct mesh_peer {
 	struct in6_addr addr; /* IPv4 mapped */
-	uint16_t port;        /* of the host's byte order */
+	uint16_t port;        /* in the host's byte order */
 };
 
 /* A datagram that was received. */

@@ -23,7 +23,7 @@
 /* Bytes of one packet. The kernel's default for the send buffer of a socket
  * permits it. */
 #define BROKER_PACKET_MAX (192 * 1024)
-/* Children at once, and the words of a command. */
+/* Largest number of children at once, and of words of a command. */
 #define BROKER_CHILDREN_MAX 4096
 #define BROKER_WORDS_MAX    8192
 
@@ -38,9 +38,10 @@ enum broker_kind {
 
 struct broker_request {
 	uint32_t kind;
-	uint32_t words_bytes; /* that follow: program, CPUs, arguments */
+	uint32_t words_bytes; /* size of the words that follow: program, CPUs,
+				 arguments */
 	int32_t child;        /* number of a child in its run; -1: none */
-	uint64_t deadline_ms; /* of START */
+	uint64_t deadline_ms; /* deadline of the child, for BROKER_START */
 	char run[RECORD_RUN_MAX + 1]; /* with zeros up to its end */
 };
 
@@ -64,7 +65,8 @@ int broker_fork(const struct broker_ops *ops, void *arg, pid_t *ret_pid);
 int broker_serve(int fd, const struct broker_ops *ops, void *arg,
     struct err *err);
 
-/* Requests of the network process. They end it if the broker has ended. */
+/* Requests of the network process. A request ends this process if the broker
+ * has ended. */
 /* Start a child: return 0; -E2BIG if its arguments are too long. Failures of
  * the broker arrive on the control socket. fds stay the caller's. */
 int broker_start(const struct child_spec *spec, const int fds[CHILD_FDS]);

@@ -23,11 +23,11 @@ void cleanup_run_dir(const struct agent *ag, const char *run, const char *path);
 /* Remove what is in the folder tmp of a run's directory, as the children's
  * user. */
 void cleanup_tmp_empty(const struct agent *ag, const char *path);
-/* Write the variable in the environment of everything below one child. */
+/* Write the environment variable that marks all processes below one child. */
 void cleanup_mark(const struct agent *ag, const char *run, int64_t child,
     char *ret, size_t cap_bytes);
-/* Kill what a lost keeper left of a child, -1: of none, and remove the leaves
- * of its run. */
+/* Kill the processes that a lost keeper left of a child (child -1: of no
+ * child), and remove the cgroup leaves of its run. */
 void cleanup_child(const struct agent *ag, const char *run, int64_t child);
 /* Kill processes left by an earlier agent, then remove its directories. */
 void cleanup_leftovers(struct agent *ag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privileged.h - what the broker does for the network process, by its own
- * configuration.
+ * privileged.h - the actions of the broker for the network process, by the
+ * broker's own configuration.
  */
 #ifndef AGENTS_RUN_PRIVILEGED_H
 #define AGENTS_RUN_PRIVILEGED_H

@@ -58,7 +58,7 @@ struct run {
 	json_t *jobs; /* jobs of the node (idle_jobs) when it was prepared */
 	struct event *jobs_look; /* timer: look for new jobs */
 	struct rank_watch *watch;
-	struct record_pipe *records; /* where rank 0 runs */
+	struct record_pipe *records; /* only on the node of rank 0; else NULL */
 	struct gate *gate;           /* a batch system's job; or NULL */
 	int starts_ranks;    /* 1: the agents start the ranks, not a launcher */
 	struct ranks *ranks; /* NULL: none that this agent started */
@@ -95,13 +95,14 @@ void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 void run_launch(struct run *run, const struct launcher *launcher,
     const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
     const char *campaign, const char *net);
-/* The ranks of a run that this node starts. */
+/* Arguments of run_start: the ranks that this node starts. */
 struct run_start {
 	/* Number of the first rank, ranks on this node, ranks of the run. */
 	int first, local, size;
 	const char *campaign;
 	const char *net; /* interfaces for the ranks; "": the MPI chooses */
-	const json_t *networks; /* of these interfaces, as texts; or NULL */
+	/* Networks of these interfaces, as texts; or NULL. */
+	const json_t *networks;
 };
 /* Start the ranks of this node; the message launched is sent when they run. */
 void run_start(struct run *run, const struct run_start *s);

@@ -20,12 +20,12 @@ enum device_class { DEVICE_RDMA, DEVICE_CXI, DEVICE_NET, DEVICE_CLASS_MAX };
 struct device {
 	enum device_class class;
 	char name[DEVICE_NAME_BYTES];  /* eth0, mlx5_0, cxi0 */
-	char label[DEVICE_NAME_BYTES]; /* of the port: eth0, mlx5_0/1, cxi0 */
-	char port[16];                 /* of an RDMA device "1", else "" */
-	int is_first;                  /* 1: the first port of its device */
-	int is_hardware;               /* 1: a hardware device */
-	char dir[DEVICE_PATH_BYTES];   /* of the port */
-	char slot[DEVICE_PATH_BYTES];  /* of its PCI device */
+	char label[DEVICE_NAME_BYTES]; /* port: eth0, mlx5_0/1, cxi0 */
+	char port[16]; /* number of the port of an RDMA device, "1"; else "" */
+	int is_first;  /* 1: the first port of its device */
+	int is_hardware;              /* 1: a hardware device */
+	char dir[DEVICE_PATH_BYTES];  /* folder of the port in sysfs */
+	char slot[DEVICE_PATH_BYTES]; /* folder of its PCI device in sysfs */
 };
 
 typedef void device_cb(const struct device *d, void *arg);

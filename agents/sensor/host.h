@@ -15,12 +15,12 @@
 
 /* The previous readings. Begins as zeros. */
 struct host_look {
-	uint64_t ticks, steal_ticks; /* of /proc/stat */
-	uint64_t wait_ns, slices;    /* of our own /proc/self/schedstat */
-	/* When it was read, and the throttled time up to then. */
+	uint64_t ticks, steal_ticks; /* clock ticks in /proc/stat */
+	uint64_t wait_ns, slices;    /* values of /proc/self/schedstat */
+	/* Time of the reading, and the time throttled by a quota up to then. */
 	uint64_t taken_ns, quota_ns;
 	int64_t hot_ms;
-	uint64_t at_ns; /* of links */
+	uint64_t at_ns; /* time when links was read */
 	struct host_link {
 		char name[DEVICE_NAME_BYTES];
 		int64_t rx_bytes, tx_bytes;

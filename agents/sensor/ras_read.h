@@ -40,7 +40,7 @@ struct ras_reply {
 	int64_t order;
 };
 #define RAS_COMMS_MAX 8
-#define RAS_RANKS_MAX 32 /* of a list */
+#define RAS_RANKS_MAX 32 /* most ranks of a list */
 
 /* Start a reply. locals: a set of the addresses of the node, borrowed. */
 struct ras_read *ras_read_new(const json_t *locals);

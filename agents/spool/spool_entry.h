@@ -30,7 +30,7 @@ int spool_entry_write(int fd, uint64_t at, const struct spool_entry *e);
 struct spool_scan {
 	int fd;
 	uint64_t at, end;
-	uint64_t seq;     /* of the last entry; numbers ascend */
+	uint64_t seq;     /* number of the last entry; numbers ascend */
 	uint64_t skipped; /* bytes that were skipped before the last entry */
 	int check;        /* 1: lines must be JSON */
 };

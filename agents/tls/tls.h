@@ -17,7 +17,7 @@
 /* The certificates, and the state of their renewal. */
 struct tls {
 	const struct conf *conf;
-	const char *name; /* the node's */
+	const char *name; /* name of the node */
 	SSL_CTX *ctx;
 	struct crl *revoked;
 	struct enroll *enroll;      /* a pending request, or NULL */

@@ -35,7 +35,8 @@ enum pmi_event {
 	PMI_REPLY, /* send the reply, if there is one */
 	PMI_JOIN,  /* the rank has begun to initialise */
 	PMI_FENCE, /* all local ranks wait in a fence: see pmi_puts */
-	/* Ranks may have waited for it: call pmi_waited for the others. */
+	/* The rank has put an attribute for which others may wait: call
+	 * pmi_waited for the other ranks. */
 	PMI_ATTR,
 	PMI_ABORT, /* the rank ends the run; text is the reason */
 	PMI_BAD    /* not a message of PMI, or one that is not supported */

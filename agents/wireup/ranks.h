@@ -20,7 +20,7 @@
 #include "agents/process/strvec.h"
 #include "schema/wire.h"
 
-#define RANKS_MAX    1024 /* on a node */
+#define RANKS_MAX    1024 /* most ranks of a run on a node */
 #define RANKS_SERVER (RANKS_MAX + 1)
 
 struct ranks;
@@ -45,7 +45,8 @@ struct ranks_ops {
 	void (*send)(enum wire_type type, json_t *msg, int again, void *arg);
 	/* The ranks cannot start, or cannot continue. */
 	void (*failed)(const char *text, void *arg);
-	/* All ranks have ended. status: of the first one that failed. */
+	/* All ranks have ended. status: exit status of the first rank that
+	 * failed. */
 	void (*gone)(int status, const char *tail, void *arg);
 };
 
@@ -56,7 +57,7 @@ struct ranks_job {
 	const char *pmix; /* path of coalmine-pmix; NULL: the ranks use PMI */
 	const char *engine;
 	const char *const *argv;
-	const struct strvec *env; /* of every rank; copied */
+	const struct strvec *env; /* environment of every rank; copied */
 	/* Number of the first rank, ranks on this node, ranks of the run. */
 	int first, local, size;
 	const char *bind; /* "core", "numa" or NULL */
@@ -74,9 +75,9 @@ void ranks_settle(struct ranks *r);
 /* Note that a child has started, or has exited: see child_ops. */
 void ranks_started(struct ranks *r, int id, pid_t pid);
 void ranks_exited(struct ranks *r, int id, int status, const char *tail);
-/* Note that the connection of a rank to the rank watch has ended; bye: 1 if
- * after "bye". Return 1 if it is one of these ranks, whose end is then reported
- * with its status; 0 if not. */
+/* Note that the connection of a rank to the rank watch has ended; bye: 1 if the
+ * rank wrote "bye" before. Return 1 if it is one of these ranks, whose end is
+ * then reported with its status; 0 if not. */
 int ranks_left(struct ranks *r, int64_t rank, int bye, int ended_itself);
 /* Process a fence or modex message of the collector. Return 0, or -EPROTO for
  * one that cannot be for this node. */

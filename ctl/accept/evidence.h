@@ -51,8 +51,8 @@ struct evidence *evidence_new(const struct conf *promise, const json_t *nodes);
 void evidence_free(struct evidence *e); /* NULL is allowed */
 /* Return the next run to make, {class round shift nodes each sizes}, which the
  * caller decrefs; NULL: all runs were made. runs: the runs that were made; e
- * has their records and was judged. rounds: of each class, before it is
- * judged. */
+ * has their records and was judged. rounds: number of rounds of each class
+ * before the class is judged. */
 json_t *evidence_next(const struct evidence *e, const struct conf *promise,
     const json_t *runs, size_t rounds);
 /* Return the largest number of runs that evidence_next can return, and the

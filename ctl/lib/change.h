@@ -48,8 +48,8 @@ int change_add(struct change *c, enum change_kind kind, const char *word,
  * decrefs. Nodes that are down or drained, or on a leaf without uplinks, have
  * the state "lost" and the member gone: true. */
 json_t *change_facts(const struct change *c, enum change_routing routing);
-/* As change_facts, but without drains: drained nodes keep their present rate
- * or, if sound is 1, have their full rate. */
+/* Return facts as change_facts does, but without drains: drained nodes keep
+ * their present rate or, if sound is 1, have their full rate. */
 json_t *change_facts_waiting(const struct change *c, int sound);
 /* Return 1 if another routing than CHANGE_EVEN gives other rates, 0 if not. */
 int change_has_routing(const struct change *c);

@@ -55,8 +55,8 @@ int ctl_fail_client(struct ctl *c);
  * (arrange.h). Return 0 and the answer, which the caller decrefs; or
  * EXIT_CODE_UNKNOWN after a message. */
 int ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret);
-/* As ctl_get, with parameters: pairs of name and value, ended by NULL. A
- * parameter with value NULL is not sent. */
+/* GET part as ctl_get does, with parameters: pairs of name and value, ended by
+ * NULL. A parameter with value NULL is not sent. */
 int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
     __attribute__((sentinel));
 /* Arrange a list by --where and --sort. Return 0, or EXIT_CODE_UNKNOWN after a

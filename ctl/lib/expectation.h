@@ -39,8 +39,9 @@ int expectation_facts(struct ctl *c, json_t **ret);
 
 /* Compute the expectation for a list of nodes, in natural order: {nodes ranks
  * seconds interval{level lo hi} predicted_seconds limit busy rate_bytes_per_s
- * compared slow unknown best}. best: the same for as many of the best nodes.
- * Return 0 and the object, which the caller decrefs; or -errno with err. */
+ * compared slow unknown best}. best: the same object for as many of the best
+ * nodes. Return 0 and the object, which the caller decrefs; or -errno with err.
+ */
 int expectation_make(const struct expectation_spec *spec, const json_t *facts,
     const char *nodes, json_t **ret, struct err *err);
 /* As expectation_make for several lists, as an array; the engine is started

@@ -14,7 +14,8 @@
 
 /* The properties that are compared with the rows. */
 struct reference_class {
-	const char *gpu, *fabric; /* of the machine; "": not described */
+	/* Classes of the machine; "": not described. */
+	const char *gpu, *fabric;
 	const char *op;
 	double gbps; /* rate of all NICs of a node together; 0: not described */
 	double bytes;

@@ -11,7 +11,7 @@
 
 #include "ctl/lib/ctl.h"
 
-/* Which runs to list. */
+/* Conditions for the runs of a list. */
 struct runs_filter {
 	const char *campaign, *state; /* NULL: any */
 	int is_brief;                 /* 1: without names of nodes */

@@ -16,8 +16,8 @@
 /* The selection of the user. Lists of patterns (fnmatch(3)) end with NULL, or
  * are NULL. */
 struct fabric_choice {
-	char *
-	    *rails; /* ports of a host, rail by rail; other ports are skipped */
+	/* Ports of a host, rail by rail; other ports are skipped. */
+	char **rails;
 	char **skip; /* hosts, switches and HOST:PORT to skip */
 	int strict;  /* 1: fabric_skip fails instead of skipping */
 };
@@ -26,7 +26,7 @@ struct fabric_choice {
 struct fabric_port {
 	/* The host, and the switch to which the port leads. */
 	const char *host, *to;
-	const char *name; /* ""; unknown */
+	const char *name; /* "": unknown */
 	int rail;         /* negative: unknown */
 	double gbps;      /* rate in Gbit/s; 0: unknown */
 	uint64_t guid;    /* 0: unknown */
@@ -43,17 +43,18 @@ struct fabric {
 	uint32_t *others;    /* by switch: skipped links of hosts */
 	size_t link_count, trunk_count;
 	/* Counts of what fabric_sort has skipped: */
-	size_t left_out; /* links of hosts */
-	size_t
-	    stations; /* neighbours that LLDP reports as not being switches */
+	size_t left_out; /* number of links of hosts */
+	/* Neighbours that LLDP reports as not being switches. */
+	size_t stations;
 	size_t sideward; /* links between switches of one tier */
 	size_t lone;     /* switches that lead to no host */
-	json_t *guids;   /* "0x...": [host, leaf, port] of those that are in */
+	/* "0x...": [host, leaf, port] of ports in the topology. */
+	json_t *guids;
 	/* The position of the reader: file, and line; 0: the whole file. */
 	const char *file;
 	int line;
 	char *const *paths; /* all files of the import, or NULL */
-	json_t *included;   /* the files that these include */
+	json_t *included;   /* the files that the files of paths include */
 	json_t *skipped;    /* kind: {count, places}, see fabric_skip */
 	json_t *ids;        /* names of switches by identifier */
 	json_t *names_used; /* how many identifiers have a name */
