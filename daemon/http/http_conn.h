@@ -22,8 +22,9 @@ struct event_base;
 /* Rights of a client. */
 enum http_right { HTTP_MAY_NOTHING, HTTP_MAY_READ, HTTP_MAY_ORDER };
 
-/* How it arrived. TCP may read. On a unix socket root and our own user may
- * order, other users may read. On TLS the role of the certificate decides. */
+/* The socket on which a request arrived. TCP may read. On a unix socket root
+ * and our own user may order, other users may read. On TLS the role of the
+ * certificate decides. */
 enum http_door { HTTP_DOOR_TCP, HTTP_DOOR_UNIX, HTTP_DOOR_TLS };
 
 struct http_conn;
@@ -32,11 +33,11 @@ struct http_conns;
 /* A request. */
 struct http_request {
 	struct http_head head;
-	struct evbuffer *body; /* head.body_bytes of it */
+	struct evbuffer *body; /* head.body_bytes long */
 	enum http_right right;
 	enum http_door door;
 	char who[160];          /* for the event log: "uid 0", "alice", ... */
-	const char *name;       /* of the route, for counts */
+	const char *name;       /* name of the route, for counts */
 	struct http_conn *conn; /* NULL: closed */
 	/* Time that its answer took the loop; 0: it was not made at once. */
 	uint64_t made_ns;

@@ -43,7 +43,7 @@ typedef void http_handler(struct http *h, struct http_request *req,
 
 /* A route has exactly one of handle, list, one and ask. */
 struct http_route {
-	const char *name; /* in metrics; short and stable */
+	const char *name; /* name in metrics; short and stable */
 	enum http_method method;
 	const char *pattern; /* '*' is one segment */
 	enum http_right right;
@@ -52,7 +52,7 @@ struct http_route {
 	json_t *(*one)(struct api *api, const char *part);
 	const char *missing; /* error text if one returns NULL */
 	enum store_question ask;
-	const char *const *args; /* as of http_args; the store's answer */
+	const char *const *args; /* names for http_args; the store answers */
 	int is_live;             /* only the active collector can answer */
 };
 /* The last row has name NULL. */

@@ -31,7 +31,7 @@ struct mesh_pair {
 	uint32_t large_bytes, large_answered, large_lost, large_unsent;
 };
 
-struct mesh_totals { /* of one class */
+struct mesh_totals { /* the totals of one class */
 	uint64_t answered, lost, unknown, unsent;
 	struct hist rtt_s;
 };

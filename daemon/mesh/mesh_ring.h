@@ -22,8 +22,8 @@
 
 /* The place of a node. */
 struct mesh_site {
-	size_t id;   /* of the node */
-	size_t leaf; /* of the leaf */
+	size_t id;   /* id of the node */
+	size_t leaf; /* number of its leaf */
 };
 
 /* The targets of a node. */
@@ -36,8 +36,8 @@ struct mesh_aims {
 struct mesh_rings {
 	const struct mesh_site *sites;
 	size_t count;
-	uint64_t order_seed; /* of the circle: the same for many epochs */
-	uint64_t seed;       /* of this epoch */
+	uint64_t order_seed; /* seed of the circle: the same for many epochs */
+	uint64_t seed;       /* seed of this epoch */
 	/* Return 1 if a pair of node ids was exercised recently. */
 	int (*covered)(void *arg, size_t a, size_t b);
 	void *arg;
