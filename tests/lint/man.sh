@@ -69,7 +69,8 @@ for f in $(files '*.[1-8]' | grep -v '^tests/'); do
 	done
 done | grep . && bad=1
 
-# Each item of the threat model's lists names a test; recommendations have none.
+# Each item of the threat model's lists names a test; recommendations have none,
+# nor what an attacker "can" do.
 for f in $(files coalmine-security.7); do
 	awk '/^\.Sh/ { advice = /CONNECTIONS OF RANKS/ }
 	    /^\.(It|El)/ && at && !tested && !advice {
@@ -77,7 +78,7 @@ for f in $(files coalmine-security.7); do
 	    /^\.Bl/ { list = /-bullet/ }
 	    /^\.(It|El)/ { at = list && /It/ ? FNR : 0; tested = 0 }
 	    /^\.El/ { list = 0 }
-	    /^\.Pq Pa tests/ { tested = 1 }
+	    /^\.Pq Pa tests/ || (/^can / && FNR == at + 1) { tested = 1 }
 	    END { exit bad }' "$f" || bad=1
 done
 
