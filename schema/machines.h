@@ -22,7 +22,7 @@ enum machines_kind {
 	MACHINES_BUS,
 	MACHINES_KIND_MAX
 };
-/* By enum machines_kind. */
+/* The names of these sections, by enum machines_kind. */
 extern const char *const machines_kinds[MACHINES_KIND_MAX];
 
 /* Names of the sections that describe transports. */
@@ -33,7 +33,7 @@ enum machines_via {
 	MACHINES_XCCL,
 	MACHINES_VIA_MAX
 };
-/* By enum machines_via. */
+/* The names of these sections, by enum machines_via. */
 extern const char *const machines_vias[MACHINES_VIA_MAX];
 
 /* The rows of all keys of a machine file. The last row has a NULL key. */

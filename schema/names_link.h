@@ -42,7 +42,7 @@ struct link_counter {
 	 * one. */
 	int is_fact;
 };
-/* Ends with a NULL name. */
+/* All counters; ends with a NULL name. */
 extern const struct link_counter names_link_counters[];
 /* Return the counter with this name, or NULL. */
 const struct link_counter *names_link_counter_find(const char *name);

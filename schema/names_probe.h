@@ -99,7 +99,7 @@ extern const char *const names_phases[PHASE_MAX];
 #define NAMES_COLLECTIVES_MAX 8
 #define NAMES_IMPLS_MAX       4
 extern const char *const names_collectives[NAMES_COLLECTIVES_MAX];
-/* The first is Coalmine's own. */
+/* The implementations; the first is Coalmine's own. */
 extern const char *const names_impls[NAMES_IMPLS_MAX];
 
 /* The condition that ended a test: member stopped_by of its record. The

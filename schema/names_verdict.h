@@ -9,7 +9,7 @@
 #ifndef SCHEMA_NAMES_VERDICT_H
 #define SCHEMA_NAMES_VERDICT_H
 
-/* What is slow, or the kind of fault: member "what" of a verdict. */
+/* The slow part, or the kind of fault: member "what" of a verdict. */
 enum what {
 #define FAULT(id, name, test, verdicts, text, step, section) WHAT_##id,
 #include "schema/faults.inc"
@@ -18,11 +18,11 @@ enum what {
 };
 struct what_row {
 	const char *name;
-	const char *test;     /* what shows it; NULL: rounds */
+	const char *test;     /* evidence that shows the fault; NULL: rounds */
 	const char *verdicts; /* "warn, bad" */
 	const char *text;     /* its meaning */
 	const char *step;     /* what an operator should check */
-	const char *section;  /* of coalmine-verdict(7) */
+	const char *section;  /* section of coalmine-verdict(7) */
 };
 extern const struct what_row names_whats[WHAT_MAX];
 

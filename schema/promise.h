@@ -9,7 +9,7 @@
 
 #include "common/conf.h"
 
-/* The last row has a NULL key. */
+/* The rows of all keys. The last row has a NULL key. */
 extern const struct conf_row options_promise[];
 
 #endif

@@ -25,7 +25,7 @@ struct rail {
  * for this machine. *ret is always filled; a name that is not found is "". */
 void rail_find(const char *root, const char *name, struct rail *ret);
 
-/* Which name of a rail a variable has as its value. */
+/* The name of a rail that a variable has as its value. */
 enum rail_form {
 	RAIL_NETDEV,
 	/* The interface, only if the rail has no RDMA device. */

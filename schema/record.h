@@ -68,7 +68,7 @@
 #define RECORD_LINE_MAX  (512 * 1024) /* bytes of one line */
 #define RECORD_DEPTH_MAX 8
 #define RECORD_RUN_MAX   63     /* bytes of a run id */
-#define RECORD_LEVEL_MAX 0.9999 /* of an interval */
+#define RECORD_LEVEL_MAX 0.9999 /* confidence level of an interval */
 #define RECORD_PAIRS_MAX 16
 #define RECORD_GRID_MAX  64 /* up to this many nodes a record has all pairs */
 

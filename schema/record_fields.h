@@ -37,7 +37,8 @@ const struct record_kind *record_kind_find(const char *probe);
 /* Return 1 if v is [[index, count], ...] with ascending indices and counts
  * above 0, and 0 if not. */
 record_value_check record_is_hist;
-/* Return the same for a list of buckets. */
+/* Return 1 if a list of buckets has ascending indices and counts above 0, and 0
+ * if not. */
 int record_is_buckets(const struct strict_bucket *list, size_t count);
 
 #endif

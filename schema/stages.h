@@ -37,8 +37,8 @@ struct stage {
 struct stages {
 	struct stage *list;
 	size_t count;
-	/* By number of a switch: the stage above it if the switch is a leaf,
-	 * otherwise STAGE_NONE. */
+	/* For each switch, by its number: the stage above the switch if it is a
+	 * leaf, otherwise STAGE_NONE. */
 	uint32_t *of_switch;
 };
 

@@ -32,8 +32,8 @@ struct strict_line {
 	size_t bucket, bucket_end; /* its buckets in strict_lines.buckets */
 	int has_hist;              /* 1: the buckets are in strict_lines */
 };
-/* Begins as { 0 }. The same struct can be passed to several calls; each call
- * replaces its contents. */
+/* The elements of "records". Begins as { 0 }. The same struct can be passed to
+ * several calls; each call replaces its contents. */
 struct strict_lines {
 	const char *text;
 	struct strict_line *list;
@@ -41,8 +41,9 @@ struct strict_lines {
 	struct strict_bucket *buckets;
 	size_t bucket_count, bucket_cap;
 };
-/* As strict_object, and also store the elements of the member "records" in
- * lines, in their order. They point into text, which must live as long. */
+/* Parse as strict_object does, and also store the elements of the member
+ * "records" in lines, in their order. These point into text, which must live as
+ * long. */
 int strict_object_lines(const char *text, size_t len_bytes, int depth_max,
     json_t **ret, struct strict_lines *lines, struct err *err);
 /* Free the lists, and set all members to 0. */

@@ -40,14 +40,14 @@ enum wire_from { WIRE_AGENT, WIRE_COLLECTOR, WIRE_BOTH };
 /* The types of messages. The comments state the purpose of each. */
 enum wire_type {
 	/* agent to collector */
-	WIRE_HELLO,       /* first message of a session */
-	WIRE_RECORDS,     /* spooled record lines of one run */
-	WIRE_PROGRESS,    /* an unnumbered record of a run: shown, not stored */
-	WIRE_PREPARED,    /* answer to prepare; later: a job started there */
-	WIRE_LAUNCHED,    /* answer to launch and start: it runs, or why not */
-	WIRE_EXITED,      /* the launcher or all ranks of the node ended */
-	WIRE_RANK_LOST,   /* a rank's connection ended without bye */
-	WIRE_COUNTERS,    /* answer to sample */
+	WIRE_HELLO,     /* first message of a session */
+	WIRE_RECORDS,   /* spooled record lines of one run */
+	WIRE_PROGRESS,  /* an unnumbered record of a run: shown, not stored */
+	WIRE_PREPARED,  /* answer to prepare; later: a job started there */
+	WIRE_LAUNCHED,  /* answer to launch and start: running, or the reason */
+	WIRE_EXITED,    /* the launcher or all ranks of the node ended */
+	WIRE_RANK_LOST, /* a rank's connection ended without bye */
+	WIRE_COUNTERS,  /* answer to sample */
 	WIRE_SPOOL_LOST,  /* data that had to be dropped */
 	WIRE_MESH_READY,  /* it answers echo requests, or why not */
 	WIRE_MESH_REPORT, /* results of the mesh's last epoch */
@@ -97,8 +97,8 @@ extern const struct wire_message wire_messages[WIRE_TYPE_MAX];
  * duplicate keys are rejected. */
 int wire_parse(const char *body, size_t len_bytes, enum wire_from from,
     json_t **ret, struct err *err);
-/* As wire_parse, and also store the lines of a WIRE_RECORDS message, in the
- * order of its member "records" (see strict_object_lines). */
+/* Parse as wire_parse does, and also store the lines of a WIRE_RECORDS message,
+ * in the order of its member "records" (see strict_object_lines). */
 struct strict_lines;
 int wire_parse_lines(const char *body, size_t len_bytes, enum wire_from from,
     json_t **ret, struct strict_lines *lines, struct err *err);
@@ -108,9 +108,9 @@ int wire_parse_lines(const char *body, size_t len_bytes, enum wire_from from,
  * by invalid UTF-8; -EMSGSIZE if the frame would be too long. These are errors
  * and not assertions, because messages quote texts from outside. */
 long wire_build(enum wire_type type, json_t *msg, char **ret_frame);
-/* As wire_build, for WIRE_RECORDS and WIRE_PROGRESS. lines: the texts of
- * records that record_parse has accepted, separated by commas; they are sent
- * unchanged. */
+/* Build a frame as wire_build does, for WIRE_RECORDS and WIRE_PROGRESS. lines:
+ * the texts of records that record_parse has accepted, separated by commas;
+ * they are sent unchanged. */
 long wire_build_lines(enum wire_type type, const char *run,
     const struct strbuf *lines, char **ret_frame);
 
