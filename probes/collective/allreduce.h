@@ -51,7 +51,7 @@ struct allreduce {
 	uint16_t work;    /* for contributions that other ranks send */
 	uint16_t host;    /* staging memory on the host */
 	uint64_t *worked; /* bytes of work used so far, by rank */
-	uint64_t *hosted; /* the same for host */
+	uint64_t *hosted; /* bytes of host used so far, by rank */
 	uint32_t chunk;   /* the chunk that is being built */
 };
 

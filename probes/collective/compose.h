@@ -44,7 +44,7 @@ struct compose_shape {
 	uint32_t depth; /* number of channels */
 	int lean;       /* 1: see above */
 	enum plan_type type;
-	enum plan_op op; /* of reductions */
+	enum plan_op op; /* operation of reductions */
 };
 
 struct compose;

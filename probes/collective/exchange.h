@@ -23,7 +23,7 @@
 /* An exchange under construction. */
 struct exchange {
 	struct plan *p;
-	/* Its transports, type and op are used. */
+	/* The transports, the type and op of the shape are used. */
 	const struct compose_shape *shape;
 	enum rounds_kind kind;
 	uint32_t root;
@@ -32,14 +32,14 @@ struct exchange {
 	uint32_t step;                   /* first step of the next stage */
 };
 
-/* Where a block is between two stages. */
+/* The place of a block between two stages. */
 enum exchange_spot {
-	/* On its own rank: in send, or at the start of recv. */
+	/* The block is on its own rank: in send, or at the start of recv. */
 	EXCHANGE_OWN,
-	EXCHANGE_SPREAD,  /* on its own rank: at its offset in recv */
+	EXCHANGE_SPREAD,  /* on its own rank, at its offset in recv */
 	EXCHANGE_IN_WORK, /* at its offset in work; on the root in recv */
-	/* Where exchange_allgather will move it, before blocks of folded ranks
-	 * are delivered. */
+	/* The block is where exchange_allgather will move it, before blocks of
+	   folded ranks are delivered. */
 	EXCHANGE_KEPT,
 };
 
@@ -50,8 +50,8 @@ enum exchange_spot {
 struct exchange_row {
 	uint32_t src, dst; /* equal: a local operation of this rank */
 	uint32_t step;
-	/* Of a local operation; 2: it reduces from and with, 1: it copies
-	 * from. */
+	/* Number of inputs of a local operation; 2: it reduces from and with,
+	 * 1: it copies from. */
 	uint8_t inputs;
 	struct plan_place from, with, to;
 	uint64_t bytes; /* 0: the row is empty */

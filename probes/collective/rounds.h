@@ -42,10 +42,11 @@ enum rounds_kind {
 };
 extern const char *const rounds_kinds[ROUNDS_KINDS];
 
-/* What the rounds are for, which decides the order of distances. */
+/* The use of the rounds, which decides the order of distances. */
 enum rounds_use {
 	ROUNDS_TREE, /* from one place to all; the farthest partner first */
-	/* Every block to all places; in reverse, a reduce-scatter. */
+	/* From every place its block to all places; in reverse, a
+	   reduce-scatter. */
 	ROUNDS_GATHER,
 	ROUNDS_WHOLE, /* all data in each round; the nearest partner first */
 };

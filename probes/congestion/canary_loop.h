@@ -49,8 +49,8 @@ struct canary_loop_cell {
 	struct tally tally;
 	struct canary_loop_rings rings;
 	struct pair_medians *pairs; /* NULL for collectives */
-	/* With partners one-way, for each pair: medians from the node with the
-	 * lower number to the other, and back. */
+	/* Only with partners one-way: medians of each pair from the node with
+	 * the lower number to the other, and back. */
 	struct pair_medians *ways[2];
 };
 

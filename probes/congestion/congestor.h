@@ -39,7 +39,7 @@ struct congestor_load {
 	 * fabric_sent_bytes; and the least that its operations must have
 	 * sent. */
 	double sent_bytes[PHASE_MAX], wanted_bytes[PHASE_MAX];
-	/* Of this rank: the time in batches, and the whole time. */
+	/* Time of this rank in batches, and its whole time in the phase. */
 	double busy_ns[PHASE_MAX], span_ns[PHASE_MAX];
 
 	MPI_Comm comm; /* communicator of the slice; its rank 0 is the root */

@@ -34,7 +34,7 @@ struct gpcnet_table {
 	char memory[200];
 	struct {
 		int known;
-		/* In the unit of the record; NAN: none. */
+		/* Values in the unit of the record; NAN: none. */
 		double column[GPCNET_COLUMNS];
 	} cells[CANARY_MAX][PHASE_MAX];
 	/* Impacts on the mean and on the tail: value and interval; NAN:

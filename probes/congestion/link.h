@@ -33,8 +33,8 @@ struct link {
 	struct xccl_comm *xccl; /* NULL: MPI carries the messages */
 	struct device_stream *stream;
 	struct device_event *done;
-	/* On the device: xccl has no empty messages, so an empty message is one
-	 * byte. One byte to send, and one to receive. */
+	/* Two bytes on the device, one to send and one to receive: xccl has no
+	 * empty messages, so an empty message is one byte. */
 	char *empty;
 	MPI_Request *reqs;
 	int count, reqs_max;

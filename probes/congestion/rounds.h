@@ -49,7 +49,8 @@ struct rounds_ask {
 /* The result of a round. */
 struct rounds_result {
 	int timed_out;
-	/* Of a calibration: first wrong byte of any rank, or -1. */
+	/* Offset of the first wrong byte of any rank in a calibration, or -1.
+	 */
 	long wrong_at;
 	int operations;      /* done by every rank */
 	uint64_t elapsed_ns; /* time of the slowest rank */
@@ -59,7 +60,7 @@ struct rounds_result {
 	struct cores cores; /* CPU time of this rank in the round */
 	/* at the root only: */
 	struct hist all;
-	/* By group rank; valid until the next round. */
+	/* Report of each rank, by group rank; valid until the next round. */
 	struct rounds_rank *ranks;
 };
 

@@ -60,13 +60,13 @@ void exec_run_all(struct exec *const *list, size_t count);
 /* Write the initial data of an iteration into this rank's sources. All other
  * bytes, and the guards, get values that no plan writes there. */
 void exec_fill(struct exec *e, uint64_t iteration);
-/* As exec_fill, but the sources are unchanged. */
+/* Write the same data as exec_fill, but leave the sources unchanged. */
 void exec_blank(struct exec *e);
 
 /* A wrong byte. */
 struct exec_fault {
 	uint32_t rank;
-	uint16_t buf; /* of the plan */
+	uint16_t buf; /* number of the buffer in the plan */
 	/* Offset in the buffer; a guard is before 0 or past the end. */
 	int64_t off;
 	uint8_t want, got;

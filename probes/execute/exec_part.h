@@ -30,7 +30,7 @@ struct exec_lane {
 	struct transport_share share;
 	struct transport_end *ends;
 	uint32_t *events; /* by end: its event */
-	/* By batch: number of events that cannot start yet. */
+	/* Number of events of each batch that cannot start yet. */
 	uint32_t *waiting;
 	uint32_t *members; /* by batch: number of its events */
 	uint32_t *first;   /* by batch: its first end; then the count */
@@ -84,7 +84,8 @@ struct exec {
 	struct rank_graph view;
 	struct exec_event *events;
 	uint32_t *nexts;
-	/* By row of the plan: 1 if the receiver of an ipc transfer copies. */
+	/* For each row of the plan: 1 if the receiver of an ipc transfer
+	 * copies. */
 	uint8_t *gets;
 	struct exec_lane lanes[PLAN_VIA_MAX];
 	uint32_t lanes_count;

@@ -16,7 +16,7 @@
 
 #include "probes/plan/plan.h"
 
-/* What the buffers of a plan contain. */
+/* The initial contents of the buffers of a plan. */
 struct fill {
 	enum plan_op op; /* PLAN_COPY: noise */
 	enum plan_type type;

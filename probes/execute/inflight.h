@@ -33,7 +33,8 @@
 
 #define INFLIGHT_NONE UINT32_MAX /* no turn */
 
-/* A turn. Its group are the turns lo to hi - 1, and hi <= its own number. */
+/* A turn. Its group is the turns lo to hi - 1; hi is at most the turn's own
+ * number. */
 struct inflight_turn {
 	uint64_t bytes;
 	uint32_t lo, hi;

@@ -16,7 +16,7 @@
 
 #define CARRIED_DEVICES_MAX 64
 
-/* What carried the bytes. */
+/* The library, transport and devices that carried the bytes. */
 struct carried {
 	char library[16];      /* ob1, ucx, ofi, psm2, psm; "": unknown */
 	const char *transport; /* "tcp" or "rdma"; NULL: unknown */

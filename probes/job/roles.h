@@ -17,7 +17,7 @@
 #define ROLES_CANARY_MIN 2 /* least number of canary nodes */
 #define ROLES_PER_KIND   2 /* least number of nodes of each congestor */
 
-/* Where canaries and congestors are: option congestor.placement. */
+/* The placement of canaries and congestors: option congestor.placement. */
 enum roles_placement {
 	ROLES_RANDOM, /* shuffled by the seed */
 	ROLES_BLOCKS, /* canaries, then each kind, in order */
@@ -28,7 +28,7 @@ enum roles_placement {
 struct roles_ask {
 	int nodes;
 	int kinds;    /* number of congestor kinds; 0: every node is a canary */
-	double share; /* of the nodes, for canaries */
+	double share; /* share of the nodes that are canaries */
 	uint64_t seed;
 	/* Relative number of nodes of each kind; NULL, or the first is 0: equal
 	 * numbers. */

@@ -18,8 +18,8 @@
 
 #define COMMAND_LINE_BYTES 2001
 
-/* Which ranks run the program of the test command, in the order of the option's
- * words. */
+/* The ranks that run the program of the test command, in the order of the
+ * option's words. */
 enum command_on { COMMAND_FIRST, COMMAND_EACH };
 
 /* The settings. */
@@ -38,7 +38,7 @@ struct settings {
 	double level;     /* confidence level of intervals */
 	/* Time of one test in one phase, all visits together. */
 	uint64_t time_ns;
-	size_t bytes;   /* of messages; 0: the size of each test */
+	size_t bytes;   /* size of messages; 0: the size of each test */
 	int rounds_min; /* least number of rounds */
 	int iterations; /* operations of a round; 0: chosen by time */
 	/* Rounds of one operation of a rate test; 0: like other tests. */
@@ -51,7 +51,7 @@ struct settings {
 	enum partners partners;
 	int exact; /* 1: GPCNeT's loop counts are used */
 
-	/* Of the test command. */
+	/* Settings of the test command. */
 	char command[COMMAND_LINE_BYTES];
 	enum command_on command_on;
 	int command_repetitions; /* runs of the program in a visit */

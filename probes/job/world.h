@@ -48,7 +48,7 @@ struct world {
 	int slice_rank, slice_size;
 	/* Rank in control of the canaries' root. */
 	int canary_root;
-	/* The same of each congestor, by index into the mix. */
+	/* Rank in control of each congestor's root, by index into the mix. */
 	int kind_root[CONGESTOR_MAX];
 	/* Canaries and congestors send from memory of the team's device, by MPI
 	 * or XCCL; NULL: from host memory, by MPI. The caller owns the team. */

@@ -19,7 +19,7 @@
 #include "probes/plan/plan.h"
 #include "probes/transport/transport.h"
 
-/* The first member of each kind's own struct. */
+/* A baseline: the first member of the struct of each kind. */
 struct baseline {
 	const struct baseline_row *row;
 	struct exec *exec;
@@ -42,18 +42,18 @@ struct baseline_row {
 	 * Return 0 if the baseline gives the same results, or -EBADMSG; the
 	 * same on every rank. */
 	int (*prove)(struct baseline *b);
-	void (*run)(void *b); /* perform it once; collective */
+	void (*run)(void *b); /* perform the operation once; collective */
 	void (*close)(struct baseline *b);
 };
 
 extern const struct baseline_row baseline_collective; /* MPI_Bcast, NCCL ... */
 extern const struct baseline_row baseline_neighbor; /* MPI_Neighbor_allgather */
 extern const struct baseline_row baseline_alltoallv;
-/* The message of a stripe, in one piece. */
+/* Baseline of stripe: the message in one piece. */
 extern const struct baseline_row baseline_direct;
-/* The same plan with barriers between steps. */
+/* The measured plan itself, with barriers between steps. */
 extern const struct baseline_row baseline_synchronous;
-/* For the parts asymmetric and both of binding. */
+/* Baselines of the probe binding, for its parts asymmetric and both. */
 extern const struct baseline_row baseline_scatter;
 extern const struct baseline_row baseline_alltoall;
 

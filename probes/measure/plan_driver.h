@@ -39,9 +39,10 @@ struct plan_driver {
 	/* 1: also time each step of a plan separately. */
 	int steps;
 	struct machine *machine; /* for predictions; NULL: none */
-	/* For collectives, instead of machine: as measured. */
+	/* Only for collectives: the measured machine, used instead of machine.
+	 */
 	struct machine *seen;
-	struct bounds bounds; /* for collectives: measured */
+	struct bounds bounds; /* only for collectives: measured bounds */
 };
 
 /* All ranks: return the ranks for which plans are built, and the machine: the
@@ -79,7 +80,7 @@ void plan_driver_measure_together(struct plan_driver *s);
 
 /* End: the other ranks return this status from plan_driver_follow. */
 void plan_driver_end(struct plan_driver *s, int status);
-/* Other ranks than 0: take part until plan_driver_end. Return the status of
+/* All ranks except 0: take part until plan_driver_end. Return the status of
  * rank 0. */
 int plan_driver_follow(struct plan_driver *s);
 /* All ranks: free what s owns. */

@@ -36,13 +36,13 @@ struct subject {
 	const struct plan *plan;
 	/* Bytes from which bandwidth is computed. */
 	uint64_t bytes;
-	const char *of; /* their name */
+	const char *of; /* name of these bytes */
 	double setup_s; /* duration of exec_new */
 	/* Rate at which all ranks together copy memory. */
 	double memory_bytes_per_s;
-	const double *memory_rank_per_s; /* the same of each rank; or NULL */
-	/* For a group, or a part of binding: its kind. pattern is NULL for
-	 * others. */
+	const double *memory_rank_per_s; /* rate of each rank; or NULL */
+	/* Kind of a group, or of a part of binding. pattern is NULL for other
+	 * probes. */
 	const char *pattern, *direction;
 	int k, groups;
 	/* Capacity of a node, see rail_stats_capacity_per_s. */
@@ -58,7 +58,7 @@ struct subject {
 
 #define PLAN_REPORT_SAMPLES_MAX 4096 /* most raw samples in a record */
 
-/* Exit codes; that of a run is its worst. */
+/* Exit codes; the exit code of a run is its worst. */
 #define PLAN_REPORT_BAD   2 /* wrong data, or a plan that check_plan rejects */
 #define PLAN_REPORT_WRONG 3 /* not measured because of invalid options */
 
@@ -67,7 +67,7 @@ struct subject {
 struct plan_report {
 	struct emit *emit;
 	struct table *table;
-	int rows;              /* number of rows in it */
+	int rows;              /* number of rows in the table */
 	struct strbuf remarks; /* lines below the table */
 	int status;            /* the worst exit code so far */
 	enum cause cause;      /* cause and reason of the first failure */
@@ -99,7 +99,7 @@ void plan_report_note(struct plan_report *pr, int status, enum cause cause,
  * with baseline_seconds, or cause with text. The caller adds further
  * members. */
 json_t *plan_report_speedup(const struct subject *r, const struct beside *x);
-/* Append the same as a line of text. */
+/* Append the comparison of a plan with its baseline as a line of text. */
 void plan_report_speedup_text(const struct beside *x, struct strbuf *lines);
 /* Return the interval of a median, a new reference; null if there are too few
  * samples. */

@@ -25,7 +25,7 @@ struct plans_ask {
 /* The result. status: 0; 2 for wrong data, or a plan that check_plan rejects; 3
  * if something was not measured because of invalid options. */
 struct plans_result {
-	int status;       /* the worst */
+	int status;       /* the worst status */
 	enum cause cause; /* cause of the first failure; rank 0 */
 	struct err why;
 };

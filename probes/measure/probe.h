@@ -15,7 +15,8 @@
 
 struct measurement;
 
-/* What is measured in addition to the whole plan, or instead of it. */
+/* The steps that are measured in addition to the whole plan, or instead of it.
+ */
 enum probe_steps {
 	PROBE_STEPS_ASKED, /* each step too, if the campaign requests it */
 	PROBE_STEPS_TOO,   /* each step always, because the result needs them */
@@ -28,9 +29,9 @@ enum probe_steps {
  * probes/pattern/builders.h. It needs a row here if it has a baseline, or
  * additional members in its records. Hooks can be NULL. */
 struct probe {
-	const struct pattern
-	    *pattern; /* its name, options and builder; see probe_of */
-	/* Its baselines; the first NULL ends the list. */
+	/* Its name, options and builder; see probe_of. */
+	const struct pattern *pattern;
+	/* The baselines of the probe; the first NULL ends the list. */
 	const struct baseline_row *baselines[PROBE_BASELINES];
 	enum probe_steps steps;
 	/* 1: only the result matters, not the order of transfers; see

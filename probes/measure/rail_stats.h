@@ -31,18 +31,20 @@
 #define RAIL_STATS_NOBODY (-1) /* met no node */
 #define RAIL_STATS_MANY   (-2) /* met several nodes */
 
-/* What one node, or one rail, carried. */
+/* The traffic of one node, or of one rail. */
 struct place {
 	uint64_t sent, received; /* bytes, between nodes */
 	uint64_t own;            /* bytes copied within a rank */
 	int slowest;             /* how often it was the slowest of all */
-	/* Of a node: the only node that it met, or NOBODY or MANY. */
+	/* For a node: the only node that it met, or RAIL_STATS_NOBODY or
+	 * RAIL_STATS_MANY. */
 	int partner;
-	double s;            /* time; NAN: unknown, or nothing carried */
-	double predicted_s;  /* of a node: predicted time */
-	double per_s, ratio; /* see above */
-	double memory_per_s; /* of a node: measured rate of copies */
-	/* Of a node: specified rate of its GPUs' memory; 0: unknown. */
+	double s; /* time in seconds; NAN: unknown, or nothing carried */
+	double predicted_s;  /* for a node: predicted time in seconds */
+	double per_s, ratio; /* bandwidth in bytes/s, and ratio: see above */
+	double memory_per_s; /* for a node: measured bytes/s of copies */
+	/* For a node: specified rate of its GPUs' memory in bytes per second;
+	 * 0: unknown. */
 	double rated_per_s;
 };
 

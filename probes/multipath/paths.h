@@ -50,9 +50,9 @@ struct paths_direct {
 struct paths_staged {
 	double setup_s; /* a_H */
 	double chunk_s; /* a: cost of one chunk on one stage */
-	/* > 0: rate into the place where the bytes are stored. */
+	/* Rate into the place where the bytes are stored; > 0. */
 	double in_per_s;
-	double out_per_s; /* > 0: rate out of it */
+	double out_per_s; /* rate out of that place; > 0 */
 };
 
 /* The parameters of all paths between two devices. */
@@ -63,7 +63,7 @@ struct paths_links {
 	uint32_t host;  /* 1: the first staged path is through the host */
 };
 
-/* What each path carries. Shares are parts of the message, 0 to 1. A staged
+/* The share of each path. Shares are parts of the message, 0 to 1. A staged
  * path with share 0 has 0 chunks. */
 struct paths_split {
 	double staged[PATHS_STAGED_MAX]; /* share of each staged path */
@@ -138,7 +138,7 @@ uint64_t paths_slot_bytes(struct paths_range r, uint64_t unit, uint32_t chunks);
 struct paths_stage {
 	uint32_t owner;
 	uint16_t buf;     /* enlarged as needed */
-	uint64_t off;     /* offset of the first slot in it */
+	uint64_t off;     /* offset of the first slot in buf */
 	uint32_t chunks;  /* >= 1 */
 	uint32_t slots;   /* >= 1 */
 	uint16_t channel; /* the first of min(slots, chunks) channels */
@@ -150,10 +150,10 @@ struct paths_message {
 	uint32_t src, dst;
 	uint16_t from, to;
 	uint64_t from_off, to_off, bytes;
-	uint64_t unit; /* it is cut only at multiples of this many bytes */
-	/* Its first step, or a later one if order requires it. */
+	uint64_t unit; /* cuts are only at multiples of this many bytes */
+	/* First step of the message, or a later one if order requires it. */
 	uint32_t step;
-	uint16_t channel; /* of the direct path */
+	uint16_t channel; /* channel of the direct path */
 	uint8_t vias[3];  /* transports: direct, in, out */
 	const struct paths_stage *stages;
 	uint32_t stages_count;

@@ -12,7 +12,7 @@
 #include "common/conf.h"
 #include "common/err.h"
 
-/* Where the results go. */
+/* The receiver of the results. */
 struct tuned_out {
 	void (*record)(void *arg, json_t *record); /* takes the reference */
 	void (*line)(void *arg, const char *text); /* a line for people */

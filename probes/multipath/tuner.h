@@ -43,7 +43,7 @@
 enum tuner_why {
 	TUNER_MODEL,  /* no transfer was observed yet: the closed form */
 	TUNER_FOLLOW, /* the lines, learnt from observed transfers */
-	/* Other chunks, or none, to find out whether that is faster. */
+	/* Another number of chunks, or no chunks, is tried. */
 	TUNER_EXPLORE,
 	TUNER_DIRECT, /* several paths would not be faster */
 	/* The direct path was chosen before; several paths are retried. */
@@ -59,7 +59,7 @@ struct tuner_choice {
 	double share[TUNER_PATHS_MAX];
 	uint32_t chunks[TUNER_PATHS_MAX];
 	enum tuner_why why;
-	double expected_s; /* of the whole transfer */
+	double expected_s; /* expected time of the whole transfer */
 	double direct_s;   /* time if the direct path carried all, if known */
 };
 
@@ -160,7 +160,7 @@ int tuner_save(const struct tuner_table *tt, const char *path, struct err *err);
  * table belongs to another machine than tt->machine; -EPROTO: it is malformed.
  * err names the file and the member. *tt gets pairs only on success. */
 int tuner_load(struct tuner_table *tt, const char *path, struct err *err);
-/* As tuner_load, from a text, for tests and fuzzing. */
+/* Load a table as tuner_load does, but from a text, for tests and fuzzing. */
 int tuner_parse(struct tuner_table *tt, const char *path, const char *text,
     size_t text_bytes, struct err *err);
 

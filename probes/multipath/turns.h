@@ -22,8 +22,8 @@
 struct turns_ask {
 	struct copier *copier;
 	struct tuner *tuner; /* initialised with copier_fits */
-	const struct paths_links
-	    *stated;             /* the stated parameters of the links */
+	/* The stated parameters of the links. */
+	const struct paths_links *stated;
 	struct copier_message m; /* its pointers are NULL in virtual time */
 	/* The data that is sent, and a buffer for the received data if the
 	 * processor cannot read the device's memory; otherwise NULL. */
@@ -39,12 +39,12 @@ struct turns_point {
 	double single_s, several_s; /* median times of the two kinds */
 	/* Median of single / several over the turns. */
 	double ratio;
-	/* Its interval of 95 % confidence; NAN for few turns. */
+	/* Confidence interval of ratio at 95 %; NAN for few turns. */
 	double lo, hi;
 	/* Ratio by the closed form with the measured fits. */
 	double model_ratio;
 	double stated_ratio;        /* ratio by the stated parameters */
-	struct tuner_choice choice; /* the last one */
+	struct tuner_choice choice; /* the last choice */
 	/* Share of each path of all tuned bytes. */
 	double carried[TUNER_PATHS_MAX];
 	/* Shares that the stated parameters imply. */
@@ -54,7 +54,7 @@ struct turns_point {
 	uint64_t wrong; /* 1 + offset of the first wrong byte; 0: none */
 };
 
-/* Which path is slow, over several measurements. Begins as all 0. */
+/* The slow path over several measurements. Begins as all 0. */
 struct turns_watch {
 	uint32_t said; /* the path that is reported as slow; 0: none */
 	uint32_t last; /* turns_point.slow of the last measurement */

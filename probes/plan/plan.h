@@ -31,7 +31,7 @@
 
 #define PLAN_RANKS_MAX     65536
 #define PLAN_TRANSFERS_MAX 100000000ULL /* 4.8 GB of list */
-#define PLAN_BYTES_MAX     (1ULL << 62) /* of one buffer: sums stay in range */
+#define PLAN_BYTES_MAX     (1ULL << 62) /* size of a buffer: sums stay in range */
 
 /* The transport of a transfer: how its bytes move. */
 enum plan_via {
@@ -60,11 +60,11 @@ enum plan_type {
 /* The properties of a type. */
 struct plan_type_row {
 	const char *name;
-	unsigned bytes; /* of an element */
+	unsigned bytes; /* size of an element */
 };
 extern const struct plan_type_row plan_types[PLAN_TYPE_MAX];
 
-/* What a local operation does with its inputs. */
+/* The operation of a local operation on its inputs. */
 enum plan_op {
 	PLAN_COPY, /* has one input */
 	PLAN_SUM,
@@ -153,8 +153,8 @@ struct plan_promise {
 struct plan_note {
 	char *name;
 	const char *unit;
-	uint64_t value; /* of a whole number */
-	double real;    /* of one that is not */
+	uint64_t value; /* the number, if it is whole */
+	double real;    /* the number, if is_real is 1 */
 	int is_real;
 };
 

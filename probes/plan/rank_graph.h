@@ -17,8 +17,8 @@
 
 #include "probes/plan/plan.h"
 
-/* What an event is: a send, a receive, a transfer from the rank to itself, or a
- * local operation. */
+/* The kind of an event: a send, a receive, a transfer from the rank to itself,
+ * or a local operation. */
 enum rank_graph_kind {
 	RANK_GRAPH_SEND,
 	RANK_GRAPH_RECV,
@@ -34,7 +34,7 @@ struct rank_graph_event {
 	    /* Position in plan.transfers, or in plan.locals for
 	     * RANK_GRAPH_LOCAL. */
 	    row;
-	uint32_t tag;  /* of a transfer; see above */
+	uint32_t tag;  /* tag of a transfer; see above */
 	uint32_t wait; /* position of the first one in rank_graph.waits */
 	/* Number of events that it waits for, all of them earlier ones. */
 	uint32_t waits;

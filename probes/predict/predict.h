@@ -85,7 +85,7 @@ struct predict {
 	double *capacity_per_s;
 	double *bytes;  /* bytes that passed each resource */
 	uint64_t flows; /* flows that were simulated */
-	/* By row of the plan; NULL if times was 0. */
+	/* Start and end of each row of the plan; NULL if option times is 0. */
 	struct predict_span *transfers;
 	struct predict_span *locals;
 };

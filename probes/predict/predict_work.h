@@ -15,7 +15,8 @@
  * copies or reductions of a rank in them. */
 struct task {
 	double bytes;
-	/* The same cell for an operation within a rank. */
+	/* Cells of the source and the destination; one cell for an operation
+	 * within a rank. */
 	uint32_t src_cell, dst_cell;
 	uint32_t queue;
 	uint32_t next; /* the task behind it in the queue, or NONE */
@@ -72,7 +73,7 @@ struct work {
 	uint32_t *hash; /* hash table of queues: number + 1 */
 	uint32_t hash_size;
 	struct maxmin *fair;
-	/* Task of each row of the plan; NULL if not asked for. */
+	/* Task of each row of the plan; NULL if not requested. */
 	uint32_t *transfer_task, *local_task;
 	/* PREDICT_DATA: the tasks that wait for the end of task t at the source
 	 * (end 2t) and at the destination (end 2t + 1) are after[first[end]]

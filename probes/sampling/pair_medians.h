@@ -32,7 +32,7 @@ struct pair_medians_row {
 };
 
 /* Return an empty table, which the caller frees. low_is_bad: 1 for bandwidths,
- * 0 for times. nodes: number of nodes. seed: of the random sample. */
+ * 0 for times. nodes: number of nodes. seed: seed of the random sample. */
 struct pair_medians *pair_medians_new(int low_is_bad, int nodes, uint64_t seed);
 void pair_medians_free(struct pair_medians *p); /* p can be NULL */
 /* Add the median of one round of a rank on node a whose neighbour was on node

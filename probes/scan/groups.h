@@ -29,7 +29,7 @@ void groups_measure(struct world *w, const struct settings *base,
     struct scan_judge_result *ret);
 /* Rank 0, at the end: let the other ranks return from groups_serve. */
 void groups_end(struct world *w);
-/* Other ranks than 0: serve until groups_end. */
+/* All ranks except 0: serve rank 0 until groups_end. */
 void groups_serve(struct world *w, const struct settings *base);
 
 #endif

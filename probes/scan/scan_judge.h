@@ -44,10 +44,12 @@ struct scan_judge_result {
 /* The typical node of one test, with which nodes are compared. */
 struct scan_judge_typical {
 	int known;
-	/* On the effect scale: logarithm of a time, or of 1 / rate. */
+	/* Median score of the nodes on the effect scale: logarithm of a time,
+	 * or of 1 / rate. */
 	double median;
 	double scatter; /* standard deviation of a node's effect by chance */
-	/* Share of the time in which it wanted a core and had one. */
+	/* Share of the time in which the typical node needed a core and had
+	 * one. */
 	double core;
 };
 /* A mean effect with its interval. */

@@ -14,7 +14,7 @@
 #define LOCAL_NAME_BYTES 64
 #define LOCAL_PATH_BYTES 256
 
-/* Where a device is. */
+/* The place of a device in the machine. */
 struct local_place {
 	char pci[16]; /* "0000:1a:00.0"; "" if it is not on PCI */
 	/* Path from the host bridge: "pci0000:00/0000:00:01.0/0000:01:00.0". */

@@ -36,7 +36,7 @@ struct machine_link {
 	uint32_t a, b; /* vertices */
 	uint32_t count;
 	double rate_per_s; /* rate from a to b, all `count` links together */
-	double back_per_s; /* the same from b to a */
+	double back_per_s; /* rate from b to a, all `count` links together */
 	uint64_t latency_ps;
 	uint8_t kind; /* enum machines_kind */
 };

@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-/* Begins as all zeros. It is alone in its cache line. */
+/* A doorbell. Begins as all zeros, and is alone in its cache line. */
 struct doorbell {
 	_Alignas(64) atomic_uint rings;
 	atomic_uint sleepers;
@@ -28,8 +28,8 @@ unsigned int doorbell_rings(struct doorbell *b);
  * milliseconds, because the ringing process may have died. Return 1 if it rang,
  * 0 if not. */
 int doorbell_sleep(struct doorbell *b, unsigned int rings);
-/* Sleep until it has rung `more` more times. Only for a doorbell with a single
- * sleeper. The result is as for doorbell_sleep. */
+/* Sleep until the doorbell has rung `more` more times. Only for a doorbell with
+ * a single sleeper. The result is as for doorbell_sleep. */
 int doorbell_sleep_many(struct doorbell *b, unsigned int rings,
     unsigned int more);
 

@@ -63,10 +63,10 @@ struct transport_team {
 	int mpi_takes; /* 1: MPI accepts pointers into the device's memory */
 	/* PCI address of each rank's device; NULL: devices have none. */
 	char (*pci)[16];
-	/* By rank, the rate in bytes per second at which the memory of its GPU
-	 * can copy according to its specification (each byte is read and
-	 * written), divided by the number of ranks that share the GPU; 0:
-	 * unknown. NULL: the devices have none. */
+	/* For each rank, the rate in bytes per second at which the memory of
+	 * its GPU can copy according to its specification (each byte is read
+	 * and written), divided by the number of ranks that share the GPU; 0:
+	 * unknown. NULL: the devices have no such rate. */
 	double *rated_per_s;
 	/* The transports that replace PLAN_VIA_AUTO, the same on all ranks:
 	 * within a node, and between nodes. */
@@ -163,16 +163,16 @@ struct transport_ops {
 	 * ends of this rank; test_all returns 1 once all are complete. */
 	int (*start_all)(struct transport *t);
 	int (*test_all)(struct transport *t);
-	/* For a caller without other work; both calls can be NULL. wait_all,
-	 * after start_all: wait in a plain loop until all ends are complete and
-	 * return 1, if that is short and costs other ranks nothing; otherwise
-	 * return 0. wait_some, after start: sleep until there may be progress;
-	 * return 0 if nothing would end the sleep. */
+	/* Wait, for a caller without other work; both calls can be NULL.
+	 * wait_all, after start_all: wait in a plain loop until all ends are
+	 * complete and return 1, if that is short and costs other ranks
+	 * nothing; otherwise return 0. wait_some, after start: sleep until
+	 * there may be progress; return 0 if nothing would end the sleep. */
 	int (*wait_all)(struct transport *t);
 	int (*wait_some)(struct transport *t);
-	/* Return the bytes that it copies through host memory because it cannot
-	 * move them directly, as a sentence for the record, or NULL. The call
-	 * itself can be NULL. */
+	/* Return the bytes that the transport copies through host memory
+	 * because it cannot move them directly, as a sentence for the record,
+	 * or NULL. The call itself can be NULL. */
 	const char *(*staging)(const struct transport *t);
 	void (*release)(struct transport *t);
 };
@@ -192,8 +192,8 @@ void transport_choose_vias(const struct transport_team *team, struct plan *p);
  * smaller. MPI counts the bytes of a message with an int, so longer messages
  * are cut. */
 uint64_t transport_piece_bytes(const struct transport_share *share);
-/* For usable: return 0, or -ENOTSUP with the reason in err if this rank has
- * more pieces than an int can count. */
+/* Implement a part of usable: return 0, or -ENOTSUP with the reason in err if
+ * this rank has more pieces than an int can count. */
 int transport_pieces_fit(const char *name, const struct transport_team *team,
     const struct transport_share *share, struct err *err);
 

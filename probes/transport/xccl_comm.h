@@ -18,7 +18,7 @@ struct xccl_comm {
 	const struct transport_team *team;
 	const struct xccl_lib *lib; /* NULL: no library on this rank */
 	void *native;               /* NULL: this rank is not a member */
-	/* By rank of the team: its number in the communicator, or -1. */
+	/* Number of each rank of the team in the communicator, or -1. */
 	int *numbers;
 	int members, taken;
 };

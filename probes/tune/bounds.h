@@ -15,10 +15,10 @@
 /* The measurements. */
 enum bounds_probe {
 	BOUNDS_ONE_WAY,   /* group, between the first two nodes */
-	BOUNDS_BOTH_WAYS, /* the same in both directions */
+	BOUNDS_BOTH_WAYS, /* group, in both directions at once */
 	/* Pairs of neighbours among all nodes, to find a slow link. */
 	BOUNDS_PAIRS,
-	BOUNDS_SHIFTED, /* the same with the other neighbour */
+	BOUNDS_SHIFTED, /* pairs of each node with its other neighbour */
 	BOUNDS_PROBES
 };
 
@@ -28,7 +28,8 @@ struct bounds {
 	/* Rate of a node's ranks together, in bytes per second; 0: not
 	 * measured. */
 	double one_way_per_s;
-	/* In each direction when both are used; 0: not measured. */
+	/* Rate in each direction when both are used, in bytes per second; 0:
+	 * not measured. */
 	double each_way_per_s;
 };
 
