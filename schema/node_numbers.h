@@ -20,7 +20,8 @@ struct node_number {
 	/* Name of the metric in /metrics, which exists for nodes that are not
 	 * lost. NULL: the number is not exported. */
 	const char *family;
-	const char *help; /* of the metric, and of the member in the manual */
+	/* Help of the metric, and of the member in the manual. */
+	const char *help;
 };
 extern const struct node_number node_numbers[NODE_NUMBERS];
 

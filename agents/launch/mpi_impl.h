@@ -37,7 +37,7 @@ struct mpi_impl_job {
 	const struct mpi_impl_node *nodes;
 	size_t node_count;
 	int ranks_per_node;
-	int cores;       /* of this node */
+	int cores;       /* number of cores of this node */
 	const char *net; /* interfaces for ranks, comma-separated; "": any */
 	const char *const *command; /* command of every rank, NULL-ended */
 };

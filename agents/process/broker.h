@@ -42,7 +42,7 @@ struct broker_request {
 				 arguments */
 	int32_t child;        /* number of a child in its run; -1: none */
 	uint64_t deadline_ms; /* deadline of the child, for BROKER_START */
-	char run[RECORD_RUN_MAX + 1]; /* with zeros up to its end */
+	char run[RECORD_RUN_MAX + 1]; /* id of the run; the rest is zeros */
 };
 
 /* The actions of the broker; arg is the argument of broker_serve. */

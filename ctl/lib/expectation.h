@@ -44,8 +44,8 @@ int expectation_facts(struct ctl *c, json_t **ret);
  */
 int expectation_make(const struct expectation_spec *spec, const json_t *facts,
     const char *nodes, json_t **ret, struct err *err);
-/* As expectation_make for several lists, as an array; the engine is started
- * only once. */
+/* Compute the expectations for several lists as expectation_make does, as an
+ * array; the engine is started only once. */
 int expectation_make_all(const struct expectation_spec *spec,
     const json_t *facts, const char *const *lists, size_t count, json_t **ret,
     struct err *err);

@@ -94,8 +94,8 @@ int fabric_declared_name(const struct fabric *f, const char *id,
  * choice is strict. */
 int fabric_skip(struct fabric *f, const char *kind, struct err *err,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* As fabric_skip, for a failure with rc -EINVAL and its reason in err; another
- * rc is returned unchanged. */
+/* Count what is skipped as fabric_skip does, for a failure with rc -EINVAL and
+ * its reason in err; another rc is returned unchanged. */
 int fabric_skip_refused(struct fabric *f, int rc, const char *kind,
     struct err *err);
 /* Return a line "KIND: COUNT: PLACE; PLACE; ..." for each kind; the caller

@@ -78,7 +78,7 @@ TAILQ_HEAD(session_list, session);
  * turns, so that one of them cannot occupy all handshakes. */
 struct source {
 	TAILQ_ENTRY(source) link; /* while one of its sessions waits */
-	struct source *next;      /* in the same bucket */
+	struct source *next;      /* next source in the same bucket */
 	uint64_t key;             /* from the address */
 	int is_known;
 	/* Number of its sessions in STEP_WAITING and in STEP_STRANGER. */
@@ -109,7 +109,7 @@ struct sessions {
 	uint64_t questions;        /* number of the last enroll request */
 	char *beat;                /* a heartbeat's frame, or NULL */
 	long beat_bytes;
-	uint64_t beat_ns;      /* when it was built */
+	uint64_t beat_ns;      /* time when beat was built */
 	struct log_limit once; /* for sessions_complain */
 	struct sessions_dated dated;
 	uint64_t dated_ns; /* time of the last failure in dated */

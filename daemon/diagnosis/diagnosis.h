@@ -51,7 +51,7 @@ void diagnosis_options_read(const struct conf *c,
 struct diagnosis_verdict {
 	const char *kind;        /* "node", "leaf", "spine" or "fleet" */
 	const char *subject;     /* its name */
-	const struct node *node; /* of a node, else NULL */
+	const struct node *node; /* the node, for kind "node"; else NULL */
 	enum verdict state;
 	/* An open case has what, the cause and the start. After its end text is
 	 * the reason of the end. is_open 0: no case, and text may be "". */

@@ -12,8 +12,8 @@
  * if that was frequent enough to call the fault intermittent, 0 if not. */
 int fault_intermittent_note(struct diagnosis *d, struct incident *k,
     double effect);
-/* As fault_intermittent_note, if a confirmation run has dismissed the incident,
- * and only for a large effect. */
+/* Note the same after a confirmation run has dismissed the incident, but only
+ * for a large effect. Return 1 or 0 as fault_intermittent_note does. */
 int fault_intermittent_dispelled(struct diagnosis *d, struct incident *k);
 /* Measure the node again, because a judge has found it slow again. */
 void fault_intermittent_again(struct incident *k, struct diagnosis_series *s,

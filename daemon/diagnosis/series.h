@@ -52,7 +52,7 @@ struct diagnosis_series {
 	 * slow rail is an outlier in its own rounds, a slow node in all. */
 	char rail[ROSTER_RAIL_BYTES];
 	char device[8]; /* device of the memory; "": the host's */
-	uint32_t bytes; /* of a message; 0: the size of the test */
+	uint32_t bytes; /* size of a message; 0: the size of the test */
 	uint64_t rounds, heard_round; /* number of rounds; for a rail: number of
 				       * its newest round in the series of all
 				       * rails */
@@ -60,8 +60,8 @@ struct diagnosis_series {
 	uint64_t heard_ns, every_ns;
 	struct judge *judge;
 	struct drift *drifts;       /* by node id */
-	struct wander wander;       /* of the newest means of nodes */
-	struct wander paths_wander; /* of the shares of leaves */
+	struct wander wander;       /* wander of the newest means of nodes */
+	struct wander paths_wander; /* wander of the shares of leaves */
 	double odd; /* share of outlying rounds of nodes, in about ten rounds */
 	int drift_begun; /* 1: its pinned values were loaded */
 	size_t drift_count;
@@ -89,7 +89,8 @@ struct diagnosis_series {
 	struct drift *stages;
 	uint32_t stages_count;
 	int stage_told; /* 1: spines without a name were reported */
-	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
+	/* Number of nodes, and of slow ones, in the newest round. */
+	uint32_t fleet_nodes, fleet_slow;
 	double busy_slow; /* share of pairs that jobs may slow everywhere */
 };
 

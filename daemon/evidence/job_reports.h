@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOB_REPORTS_MAX 16 /* of a heartbeat; the rest is skipped */
+#define JOB_REPORTS_MAX 16 /* reports of a heartbeat; others are skipped */
 
 /* The job of a report, and the user who wrote it. */
 struct job_claim {
@@ -52,7 +52,8 @@ struct ras_report {
 	const char *error; /* "": none; then there is nothing else */
 	const char *version;
 	int64_t comms, launched;
-	const char **addrs; /* of the node, in the namespace of the job */
+	/* Addresses of the node in the namespace of the job. */
+	const char **addrs;
 	size_t addr_count;
 	struct ras_comm *list;
 	size_t count;

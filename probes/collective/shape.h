@@ -31,7 +31,7 @@ struct shape {
 	uint64_t piece_bytes; /* longest piece of a message; see plan.h */
 	/* If not ROUNDS_OFF, stripe, ring and depth are not used. */
 	enum rounds_kind exchange;
-	const char *form; /* of the collective; NULL: not chosen */
+	const char *form; /* form of the collective; NULL: not chosen */
 };
 /* Return the shape as the words of options, which the caller frees:
  * "hierarchy=4,4 stripe=4 ring=1 depth=8 via=mpi,ipc piece=60K". */

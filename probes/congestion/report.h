@@ -33,7 +33,7 @@ json_t *report_end(uint64_t records, enum cause cause, const char *text);
 /* Compute the results. Collective over the canaries. The root relays canary and
  * impact records. */
 void report_canaries(struct canary_loop *m);
-/* As report_canaries, for one kind of congestor. Collective over its ranks; its
+/* Compute the results of one kind of congestor. Collective over its ranks; its
  * root relays the records. */
 void report_load(struct congestor_load *l);
 

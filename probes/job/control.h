@@ -46,8 +46,8 @@ struct control_peers {
  * report too, and aborts the job: active requests cannot be cancelled. */
 void control_exchange(struct world *w, const struct control_peers *p,
     MPI_Request *reqs, int count);
-/* As control_exchange, without MPI requests: wait until done(arg) returns 1.
- * After limit_ns this rank is stuck with all of the peers. */
+/* Wait as control_exchange does, but without MPI requests, until done(arg)
+ * returns 1. After limit_ns this rank is stuck with all of the peers. */
 void control_until(struct world *w, const struct control_peers *p,
     int (*done)(void *arg), void *arg);
 /* Return the maximum of `mine` over all ranks of the role. It is a barrier and

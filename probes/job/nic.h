@@ -38,7 +38,7 @@ int nic_set(struct err *err);
 #define NIC_BYTES_HEADER_BYTES (14 + 20 + 32)
 
 struct nic_bytes {
-	uint64_t out_bytes, in_bytes; /* of all interfaces of the node */
+	uint64_t out_bytes, in_bytes; /* bytes of all interfaces of the node */
 	/* Part of out_bytes: retransmissions of this process. */
 	uint64_t resent_bytes;
 };

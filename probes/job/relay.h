@@ -24,7 +24,7 @@ void relay_close(void);
 /* Send a record; takes it. It returns when rank 0 has received the record, or
  * certainly will. */
 void relay_put(json_t *record);
-/* As relay_put, for records that may be lost: the record is dropped while the
+/* Send a record that may be lost; takes it. The record is dropped while the
  * previous one is still being sent. */
 void relay_put_soon(json_t *record);
 /* Receive pending records, at most every 50 ms; for rank 0. A call is cheap. */

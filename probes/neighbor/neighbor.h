@@ -28,13 +28,13 @@ struct neighbor {
 	struct graph graph; /* sorted */
 	/* Bytes that each rank sends to each of its neighbours. */
 	uint64_t *sizes;
-	uint32_t ranks; /* of the graph */
+	uint32_t ranks; /* number of ranks of the graph */
 	uint32_t per_node;
 	struct links links;
 	/* A message is cut only at multiples of this many bytes. */
 	uint64_t unit;
 	uint64_t threshold; /* bytes; smaller messages go directly */
-	double density;     /* of a random graph, else < 0 */
+	double density;     /* density of a random graph, else < 0 */
 	int dataflow;       /* 1: each source has a channel of its own */
 	struct csr matrix;  /* sparse matrix of a product; rows 0: none */
 	uint32_t columns;   /* columns of the dense matrix, of 8 bytes each */

@@ -90,7 +90,7 @@ struct plan_buf {
 	char *name;
 	enum plan_role role;
 	uint8_t on_host; /* in pinned memory of the host, not on the device */
-	uint64_t *bytes; /* by rank; 0: the rank has none */
+	uint64_t *bytes; /* size on each rank; 0: the rank has none */
 };
 
 /* A transfer of bytes from rank src to rank dst: from buffer number `from` at

@@ -110,7 +110,8 @@ struct machine {
  * the caller frees; or -EINVAL or -errno, with "FILE:LINE: ..." in err. */
 int machine_load(const char *name, char *const *sets, int count,
     struct machine **ret, struct err *err);
-/* As machine_load, from a text; path is its name in error messages. */
+/* Load a machine as machine_load does, but from a text; path is its name in
+ * error messages. */
 int machine_parse(const char *path, const char *text, struct machine **ret,
     struct err *err);
 /* The GPUs of ranks, each of which has one. */

@@ -234,10 +234,10 @@ int transport_requests_test(struct transport_requests *r,
 
 /* Return the lowest rc of all ranks. Collective over the team. */
 int transport_agree(const struct transport_team *team, int rc);
-/* As transport_agree, and write to err the reason of the lowest rank that
- * failed and gave one. *max, unless max is NULL on all ranks, becomes the
- * maximum over all ranks, which saves a second exchange. Collective over the
- * team. */
+/* Return the lowest rc as transport_agree does, and write to err the reason of
+ * the lowest rank that failed and gave one. *max, unless max is NULL on all
+ * ranks, becomes the maximum over all ranks, which saves a second exchange.
+ * Collective over the team. */
 int transport_agree_why(const struct transport_team *team, int rc,
     uint32_t *max, struct err *err);
 

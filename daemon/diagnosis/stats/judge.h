@@ -80,8 +80,8 @@ struct judge_track {
 	uint16_t clean;              /* rounds since the last vote */
 	uint8_t state;               /* enum judge_state */
 	uint8_t crowd;   /* of a leaf: most of its nodes are outliers */
-	uint32_t rounds; /* with votes, since it became an outlier; before that,
-			  * in the window */
+	uint32_t rounds; /* rounds with votes since it became an outlier; before
+			  * that, in the window */
 	uint16_t places, slow_places; /* of a leaf, when it was last slow */
 	float past;                   /* of a leaf: mean usual distance, */
 	uint16_t past_n;              /* over this many rounds */

@@ -41,7 +41,7 @@
 #define LOSS_PAIR_MAX  2
 #define LOSS_CLEAN     12   /* epochs without a loss that clear a sum */
 #define LOSS_LEAF_MANY 3    /* nodes of a leaf that lose: its uplink */
-#define LOSS_LEAF_P1   1e-4 /* of a leaf's paths, or three times p0 */
+#define LOSS_LEAF_P1   1e-4 /* p1 of a leaf's paths; at least three times p0 */
 
 struct loss_sum {
 	double of[2];        /* within the leaf, between leaves */
