@@ -20,15 +20,18 @@ fresh() {
 	cp -r "$lint"/../../etc/{coalmine.conf.5,make-page,grafana} "$tree/etc"
 	mkdir "$tree/lab"
 	cp "$lint/../../lab/make-matrix" "$tree/lab"
-	mkdir -p "$tree"/{ctl/accept,probes/topology,daemon/run,docs,debian,packaging}
+	mkdir -p "$tree"/{ctl/accept,probes/topology,daemon/{diagnosis,run},docs,debian,packaging}
 	for d in common daemon probes/plan; do
 		echo "# $d" >"$tree/$d/README.md"
 	done
 	for f in probes/coalmine-probe-options.5 probes/coalmine-scan.1 docs/coalmine.7 \
 	    probes/topology/coalmine-machine.5 ctl/accept/coalmine-promise.5 \
-	    schema/coalmine-{output,wire}.7; do
+	    daemon/diagnosis/coalmine-verdict.7 schema/coalmine-{output,wire}.7; do
 		cp "$lint/../../$f" "$tree/$f"
 	done
+	# coalmine-verdict(7) has a table of the bench's results.
+	mkdir "$tree/tests/bench"
+	cp "$lint/../bench/RESULTS.md" "$tree/tests/bench"
 	cp "$lint"/../../systemd/* "$tree/systemd"
 	(cd "$lint/../.." && cp --parents CMakeLists.txt daemon/CMakeLists.txt \
 	    probes/CMakeLists.txt probes/device/gpu/CMakeLists.txt "$tree")
