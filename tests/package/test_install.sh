@@ -29,11 +29,13 @@ make_older() {
 	done
 }
 
-# Path, kind, owner and mode of all files that packages or programs create.
+# Path, kind, owner and mode of all files that packages or programs create, without
+# those of systemd (.updated) and of this test (hosts).
 files() {
 	inside find / -xdev \( -path /proc -o -path /sys -o -path /dev -o \
 	    -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o \
-	    -path /var/cache -o -path /mnt -o -path '/etc/*-' \) -prune -o \
+	    -path /var/cache -o -path /mnt -o -path '/etc/*-' -o \
+	    -path /etc/.updated -o -path /etc/hosts \) -prune -o \
 	    -printf '%p %y %u:%g %m\n' | LC_ALL=C sort
 }
 
