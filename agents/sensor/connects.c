@@ -21,20 +21,28 @@ struct connects_list {
 	uint32_t uid;
 };
 
-/* An address as the kernel prints it: words of 32 bits of the address in memory
- * order, each as a number of this machine. */
+size_t
+connects_words(const char *hex, uint32_t ret[4])
+{
+	size_t digits = strcspn(hex, ":"), words = digits / 8;
+
+	if (digits % 8 != 0 || (words != 1 && words != 4))
+		return 0;
+	for (size_t i = 0; i < words; i++)
+		if (sscanf(hex + 8 * i, "%8" SCNx32, &ret[i]) != 1)
+			return 0;
+	return words;
+}
+
 static int
 connects_address(const char *hex, char ret[INET6_ADDRSTRLEN])
 {
-	size_t words = strlen(hex) / 8;
 	struct in6_addr six;
 	uint32_t word[4];
+	size_t words = connects_words(hex, word);
 
-	if (strlen(hex) != words * 8 || (words != 1 && words != 4))
+	if (words == 0)
 		return -1;
-	for (size_t i = 0; i < words; i++)
-		if (sscanf(hex + 8 * i, "%8" SCNx32, &word[i]) != 1)
-			return -1;
 	memcpy(&six, word, words * 4);
 	if (words == 4 && IN6_IS_ADDR_V4MAPPED(&six)) {
 		memcpy(&six, &word[3], 4);

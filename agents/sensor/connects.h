@@ -9,6 +9,7 @@
 #define AGENTS_SENSOR_CONNECTS_H
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CONNECTS_MAX 16 /* reported connections */
@@ -17,5 +18,11 @@
  * tries to connect to, each peer once: a new reference. The sockets are read
  * from the tree below root ("" for this machine). */
 json_t *connects_unanswered(const char *root, uint32_t uid);
+
+/* Read the address at the start of hex, as the kernel prints it in
+ * /proc/net/tcp and tcp6, up to a colon or the end of the text: words of 32
+ * bits of the address in memory order, each as a number of this machine. Return
+ * the number of words, 1 or 4; 0: malformed. */
+size_t connects_words(const char *hex, uint32_t ret[4]);
 
 #endif

@@ -14,7 +14,6 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agents/sensor/connects.h"
 #include "agents/sensor/ras_read.h"
 #include "common/clk.h"
 #include "common/log.h"
@@ -401,24 +401,19 @@ ras_look(struct place *p)
 
 /* ---- where ---- */
 
-/* "0100007F:6D7C" of /proc/net/tcp: words of an address in the order of the
- * machine. */
+/* "0100007F:6D7C" of /proc/net/tcp. */
 static int
 ras_address(const char *text, int port, struct place *p)
 {
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)(void *)&p->to;
 	struct sockaddr_in *v4 = (struct sockaddr_in *)(void *)&p->to;
-	size_t digits = strcspn(text, ":"), words = digits / 8;
-	uint32_t word[4] = { 0 };
+	uint32_t word[4];
+	size_t words = connects_words(text, word);
 	unsigned of_port;
 
-	if ((words != 1 && words != 4) || digits % 8 != 0 ||
-	    sscanf(text + digits, ":%4x", &of_port) != 1 ||
+	if (words == 0 || sscanf(text + 8 * words, ":%4x", &of_port) != 1 ||
 	    of_port != (unsigned)port)
 		return 0;
-	for (size_t i = 0; i < words; i++)
-		if (sscanf(text + 8 * i, "%8" SCNx32, &word[i]) != 1)
-			return 0;
 	memset(&p->to, 0, sizeof(p->to));
 	if (words == 1) {
 		*v4 = (struct sockaddr_in){ .sin_family = AF_INET,
