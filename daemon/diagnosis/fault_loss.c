@@ -201,8 +201,7 @@ fault_loss_step(const struct diagnosis *d, const struct incident *k)
 
 const struct fault_kind fault_loss = {
 	.what = WHAT_NODE,
-	.others = 1u << WHAT_LEAF | 1u << WHAT_LINK | 1u << WHAT_HOST |
-	    1u << WHAT_UNDETERMINED | 1u << WHAT_RAIL,
+	.others = FAULT_OUTLIER_OTHERS,
 	.about = 1 << JUDGE_NODE | 1 << JUDGE_LEAF,
 	.severity = VERDICT_WARN,
 	.source = FAULT_LOSSES,

@@ -9,6 +9,11 @@
 #include "daemon/diagnosis/incident.h"
 #include "daemon/diagnosis/stats/host_trouble.h"
 
+/* The words of an outlier besides WHAT_NODE; member others of its kinds. */
+#define FAULT_OUTLIER_OTHERS                                                   \
+	(1u << WHAT_LEAF | 1u << WHAT_LINK | 1u << WHAT_HOST |                 \
+	    1u << WHAT_UNDETERMINED | 1u << WHAT_RAIL)
+
 /* The data of an outlier. */
 struct fault_outlier_data {
 	char host[HOST_TROUBLE_TEXT_MAX]; /* the contention of the host */
