@@ -72,7 +72,7 @@ void collector_warm(struct collector *c, const char *class,
 void collector_set_crl(struct collector *c, const char *crl);
 /* Load objectives from the store; on a standby periodically. */
 void collector_load_objectives(struct collector *c);
-/* Replace nodes and open verdicts by those of the store; for a standby. */
+/* Replace all nodes and open verdicts by the stored ones; for a standby. */
 void collector_mirror(struct collector *c, const json_t *nodes,
     const json_t *verdicts);
 /* Do the periodic work of all parts; call it several times a second. */

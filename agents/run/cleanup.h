@@ -20,8 +20,7 @@ int cleanup_run_path(const struct agent *ag, const char *run, char *ret,
 /* Remove a run's directory recursively, without following links. run: its id;
  * NULL: this process is not the network process. */
 void cleanup_run_dir(const struct agent *ag, const char *run, const char *path);
-/* Remove what is in the folder tmp of a run's directory, as the children's
- * user. */
+/* Empty the folder tmp of a run's directory, as the children's user. */
 void cleanup_tmp_empty(const struct agent *ag, const char *path);
 /* Write the environment variable that marks all processes below one child. */
 void cleanup_mark(const struct agent *ag, const char *run, int64_t child,

@@ -4,7 +4,7 @@
  *
  * tests/lint/calls.sh checks that its files call each other in one direction:
  *
- *   node series spines       what is known of nodes, rounds and switches
+ *   node series spines       state of nodes, series and switches
  *   rounds                   a record as a round of a series
  *   incident_show incident   cases, of any kind
  *   fault_*                  one family of faults each

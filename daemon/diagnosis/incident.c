@@ -53,7 +53,7 @@ incident_kind_of(const struct diagnosis *d, enum what what,
 	return NULL;
 }
 
-/* Set the kind, and what has it from its first case on. */
+/* Set the kind of fault, and allocate its data. */
 static void
 incident_fault_set(struct incident *k, const struct fault_kind *fault)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.c - what the diagnosis knows of each node, and the numbers of leaves.
+ * node.c - the state of each node in the diagnosis, and the numbers of leaves.
  */
 #include "daemon/diagnosis/node.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.h - what the diagnosis knows of each node, and the numbers of leaves.
+ * node.h - the state of each node in the diagnosis, and the numbers of leaves.
  */
 #ifndef DAEMON_DIAGNOSIS_NODE_H
 #define DAEMON_DIAGNOSIS_NODE_H

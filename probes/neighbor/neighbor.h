@@ -23,7 +23,7 @@
 
 #define NEIGHBOR_SECTION "neighbor"
 
-/* A specification. neighbor_clear frees what it owns. */
+/* A specification; free its members with neighbor_clear. */
 struct neighbor {
 	struct graph graph; /* sorted */
 	/* Bytes that each rank sends to each of its neighbours. */

@@ -105,7 +105,7 @@ void confirm_judge(const uint32_t *leaves, size_t nodes,
     struct confirm_report *ret);
 
 /* Write the finding as confirm_judge does, for an incast, where every node has
- * a value x of its own as a receiver; NAN: not measured. Compare the outlier,
+ * a separate value x as a receiver; NAN: not measured. Compare the outlier,
  * index 0, with the other nodes. */
 void confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
     double slow_min, struct confirm_report *ret);

@@ -363,8 +363,8 @@ def names(frames):
 
 
 def check_message(p, other, error, silent):
-    """The log names the error after the call failed, or the log of the other
-    program, which was told."""
+    """The log of the program, or of the other program that received the error,
+    names the error after the call failed."""
     number, at, target, frames = p.hit()
     start = next(s for s, f in p.faults.items() if f)
     text = p.text(at, p.ends.get(start)) + other.text()

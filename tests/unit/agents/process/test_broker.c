@@ -57,7 +57,7 @@ shm(void *arg)
 
 static const struct broker_ops ops = { start, clean, empty, shm };
 
-/* Serve what is in the socket, up to its end. */
+/* Serve all requests in the socket, up to its end. */
 static int
 serve(int sv[2], struct err *err)
 {
@@ -230,7 +230,7 @@ test_long(void **state)
 	free(word);
 }
 
-/* What the network process requests is what the broker does. */
+/* The broker carries out valid requests. */
 static void
 test_valid(void **state)
 {

@@ -292,7 +292,7 @@ test_attempts(void **state)
 	assert_int_equal(bad, 0);
 }
 
-/* What it still needs: files for children, in their group. */
+/* It can still create files for children, in their group. */
 static void
 test_group(void **state)
 {
