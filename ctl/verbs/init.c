@@ -507,7 +507,11 @@ init(struct ctl *c)
 	s.pki = init_below(s.dir, "pki");
 	s.conf_path = init_below(s.dir, CONF);
 	if (conf_load(options_daemon, s.conf_path, &s.conf, &err) < 0)
-		rc = ctl_fail("%s", err.text);
+		rc = ctl_fail("%s%s", err.text,
+		    init_is_file(s.dir, CONF)
+			? ""
+			: "; give the folder of an installed configuration, "
+			  "for example " FOLDER);
 	if (rc == EXIT_CODE_OK) {
 		init_names_find(&s);
 		rc = init_make_certificates(&s);

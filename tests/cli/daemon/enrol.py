@@ -620,7 +620,8 @@ def test_init_prefix():
 
 
 def test_init_refuses():
-    for make, word in ((lambda d: None, "coalmined.conf: No such file"),
+    for make, word in ((lambda d: None, "coalmined.conf: No such file or "
+                        "directory; give the folder of"),
                        (lambda d: open(d + "/coalmined.conf", "w").write(
                            "[tls]\nfoo = 1\n"), "coalmined.conf:2")):
         with tempfile.TemporaryDirectory() as folder:
