@@ -274,7 +274,7 @@ case_bursts() {
 
 	for more in "congestor.burst=40ms congestor.pause=160ms 0.15 0.85" \
 		"congestor.strength=0.25 canary.tests=lat 0.15 0.85" \
-		"congestor.burst=60s congestor.strength=1 0.9 1"; do
+		"congestor.burst=60s congestor.strength=1 0.85 1"; do
 		read -r first second least most <<<"$more"
 		engine 6 run "$work/c.conf" --json "$work/records" \
 			-o congestor.mix=incast,alltoall -o canary.share=0.34 \
