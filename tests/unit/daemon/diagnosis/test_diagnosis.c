@@ -115,7 +115,7 @@ test_rail(void **state)
 	f->diagnosis->pass.disturbed = 1; /* and the next run uses it too */
 	hear_pass(f, "node5", 0);
 	TAILQ_FIRST(&f->diagnosis->incidents)->what = WHAT_UNDETERMINED;
-	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	TAILQ_FIRST(&f->diagnosis->incidents)->confirm.next_ns = 0;
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
 	assert_string_equal(conf_string(f->campaign, "mpi", "devices"), "eth1");
