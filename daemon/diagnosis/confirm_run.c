@@ -41,11 +41,11 @@
 #define INCAST_ROUNDS    8          /* in each, every node receives once */
 #define LOAD_ROUNDS      (size_t)12 /* of many pairs at once, in a follow-up */
 #define LOAD_SHARE       0.75       /* of a leaf's nodes, needed to clear it */
-#define HOUR_NS          (3600 * CLK_NS_PER_S)
+#define HOUR_NS          (3600 * CLK_NS_PER_S) /* the budget of runs is for an hour */
 /* Wait before a failed run is repeated, doubled each time. */
 #define AGAIN_NS     (15 * CLK_NS_PER_S)
 #define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
-#define TRIES_MAX    16
+#define TRIES_MAX    16 /* then only rounds decide: after almost 3 hours */
 /* How often a confirmation run that another run disturbed is repeated before
  * its result is used nevertheless. */
 #define DISTURBED_MAX 4

@@ -22,8 +22,8 @@
  * time. */
 #define LOOK_NS  (5 * CLK_NS_PER_S)
 #define LOOK_OF  100
-#define MOST_MIN 4 /* fewer ports have no usual rate */
-#define SAME     0.95
+#define MOST_MIN 4    /* fewer ports have no usual rate */
+#define SAME     0.95 /* of the usual rate: rounding in a report, not a fault */
 
 /* "PORT MEMBER": a value in diagnosis_node.ports. */
 #define PORT_KEY_BYTES 64

@@ -24,9 +24,9 @@
 #include "daemon/diagnosis/incident_show.h"
 #include "daemon/store/store.h"
 
-#define SHORT_RATIO  0.5 /* far below */
-#define MEETINGS_MAX 200000
-#define PEERS_MIN    4 /* too few nodes for a majority */
+#define SHORT_RATIO  0.5    /* far below */
+#define MEETINGS_MAX 200000 /* of a run; further ones are not compared */
+#define PEERS_MIN    4      /* too few nodes for a majority */
 
 /* The result of a node or link relative to the prediction for a machine. */
 struct expected {

@@ -6,7 +6,7 @@
 #ifndef DAEMON_DIAGNOSIS_FAULT_TEXT_H
 #define DAEMON_DIAGNOSIS_FAULT_TEXT_H
 
-#define VERDICT_TEXT_MAX 480
+#define VERDICT_TEXT_MAX 480 /* bytes; a longer text is cut */
 
 /* Append to a text of VERDICT_TEXT_MAX bytes. */
 void fault_text_add(char *text, const char *fmt, ...)

@@ -17,9 +17,11 @@
 
 struct diagnosis;
 
-#define DIAGNOSIS_CLASS_MAX 16
-#define SERIES_MAX          (2 * CANARY_MAX + 16 + SERIES_RAILS)
-#define SERIES_RAILS        64 /* tests times rails */
+#define DIAGNOSIS_CLASS_MAX 16 /* bytes of the name of a class of campaigns */
+/* Series that a collector keeps: tests with random and with fixed partners,
+ * echoes and facts, and those of single rails. */
+#define SERIES_MAX   (2 * CANARY_MAX + 16 + SERIES_RAILS)
+#define SERIES_RAILS 64 /* tests times rails */
 
 /* Kinds of rounds: a test, by its number, or one of the mesh; and what shows a
  * fault without rounds, SERIES_FACT + enum what. */

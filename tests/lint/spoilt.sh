@@ -87,7 +87,7 @@ body() {
 
 fresh
 (cd "$tree" && objects)
-for l in includes calls headers format functions paths texts man made units versions words; do
+for l in constants includes calls headers format functions paths texts man made units versions words; do
 	out=$(run $l)
 	rc=$?
 	[ $rc = 0 ] || [ $rc = 77 ] && continue
@@ -95,6 +95,8 @@ for l in includes calls headers format functions paths texts man made units vers
 	failed=1
 done
 
+spoil constants 'daemon/diagnosis/d.c:5: no reason for LEAST' \
+    'printf "/* a word */\nint a;\n\n#define SOME 1 /* few */\n#define LEAST 0.5\n" >daemon/diagnosis/d.c'
 spoil includes 'common/one.c:12: must not include daemon/store/store.h' \
     'echo "#include \"daemon/store/store.h\"" >>common/one.c'
 spoil includes 'must not include probes/plan.h' \

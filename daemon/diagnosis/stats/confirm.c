@@ -13,7 +13,7 @@
 #include "daemon/diagnosis/stats/score.h"
 
 #define PAIRS_MAX CONFIRM_PAIRS_MAX
-#define MATES     2
+#define MATES     2 /* of the outlier's leaf: one may be slow itself */
 #define FAR_SOME  2 /* slow to some other leaves, not to all */
 /* Slow pairs of a node, and pairs of the others, needed to call it worse than
  * these. */

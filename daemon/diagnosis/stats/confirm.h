@@ -26,6 +26,8 @@
 #include "common/rng.h"
 #include "daemon/diagnosis/stats/judge.h"
 
+/* The outlier, two nodes of its leaf and three of others: every kind of pair
+ * that separates node, leaf and uplink occurs at least twice. */
 #define CONFIRM_NODES 6
 /* Number of nodes for an incast: as many senders as in an incast of many nodes.
  */

@@ -10,7 +10,7 @@
 
 #include "common/robust.h"
 
-#define PINNED_ERRORS 5.0
+#define PINNED_ERRORS 5.0 /* standard errors of the pinned level */
 #define RESTORED      1e6 /* a sum beyond any limit */
 
 /* ---- cumulative sums ---- */

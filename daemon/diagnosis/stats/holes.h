@@ -29,6 +29,8 @@
 #include "schema/mesh.h"
 #include "schema/stages.h"
 
+/* This many datagrams of a size, all lost while small ones arrive, or this many
+ * paths, are not chance. */
 #define HOLES_MIN       4
 #define HOLES_STAGE_MIN 8 /* bad paths over a stage */
 

@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#define HOST_TROUBLE_TEXT_MAX 160
+#define HOST_TROUBLE_TEXT_MAX 160 /* bytes; a longer text is cut */
 
 enum host_trouble_sign {
 	HOST_TROUBLE_PRESSURE, /* share of time in which a task waits */

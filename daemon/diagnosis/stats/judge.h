@@ -31,7 +31,7 @@
 #include "common/conf.h"
 #include "daemon/diagnosis/stats/score.h"
 
-#define JUDGE_WINDOW_MAX 16
+#define JUDGE_WINDOW_MAX 16 /* rounds that are remembered; at least LONG */
 /* Option fdr (the false discovery rate) is for this number of rounds, since the
  * last rounds of a node are tested again in each round. */
 #define JUDGE_FDR_ROUNDS 20

@@ -23,14 +23,17 @@
 
 #include "schema/names_link.h"
 
+/* Shares of looks with errors, and times the usual errors: see above. The
+ * least p0 is one look in three days; above the largest p a port always has
+ * errors, so nothing can be detected. */
 #define LINK_P1       0.05
 #define LINK_P0_MIN   1e-3
 #define LINK_P_MAX    0.95
 #define LINK_TIMES    10
 #define LINK_CLEAN    24 /* looks without errors, if it always had some */
-#define LINK_PORT_MAX 40
+#define LINK_PORT_MAX 40 /* bytes of the name of a port */
 #define LINK_CLASSES  64 /* names; all further names share one more */
-#define LINK_OCTAVES  64
+#define LINK_OCTAVES  64 /* powers of two of an error count */
 
 /* A port with recent errors of one kind. */
 struct link_sum {

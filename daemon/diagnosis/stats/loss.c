@@ -22,7 +22,7 @@
 #define LIMIT_ROUNDS 3e5
 /* Of a loss's weight: it lost there within about its last two epochs. */
 #define LATELY     0.75
-#define LEAVES_MIN 3
+#define LEAVES_MIN 3 /* with two, both have the same losses */
 /* Maximum of the usual loss: above it the sums detect nothing. The loss to
  * detect is at least TIMES the usual loss. */
 #define P0_MAX 0.05

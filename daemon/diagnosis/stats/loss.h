@@ -36,6 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* See above: p1; the least p0, since a usual loss of zero would make the first
+ * lost echo decide; and the losses of a pair that count in an epoch. */
 #define LOSS_P1        1e-3
 #define LOSS_P0_MIN    1e-5
 #define LOSS_PAIR_MAX  2

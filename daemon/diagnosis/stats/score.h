@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCORE_PEERS_MIN 3 /* fewer have no typical place */
-#define SCORE_NO_LEAF   UINT32_MAX
+#define SCORE_PEERS_MIN 3          /* fewer have no typical place */
+#define SCORE_NO_LEAF   UINT32_MAX /* the leaf of a node without one */
 /* Least standard deviation of a logarithm. 2 % is the resolution of the
  * histograms, so places with equal values never score. */
 #define SCORE_SIGMA_MIN 0.02

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STUCK_PAIRS_MAX 64
+#define STUCK_PAIRS_MAX 64 /* the newest ones */
 /* A node is skipped for this long, then tried again. */
 #define STUCK_OUT_NS (15 * 60 * 1000000000ULL)
 

@@ -9,6 +9,8 @@
 #include "common/robust.h"
 #include "daemon/diagnosis/stats/score.h"
 
+/* From the median absolute deviation to the standard deviation of a normal
+ * distribution. */
 #define MAD_TO_SIGMA 1.482602218505602
 /* The number of pooled rounds contains about this many values, and is at least
  * WANDER_ROUNDS. */
@@ -35,7 +37,9 @@
 #define KIND_NODES 16
 /* Number of rounds for which a deviation of a node lasts, about: two hours. */
 #define WANDER_LASTS 24
-#define BETWEEN_MIN  0.01
+#define BETWEEN_MIN                                                            \
+	0.01 /* least deviation between nodes, half a step of                  \
+		 the histograms */
 
 static void
 usual_pool(struct wander *w, double var, size_t n)
