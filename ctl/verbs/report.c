@@ -334,6 +334,26 @@ report_print_worst(const json_t *records, const char *phase)
 	table_free(pairs);
 }
 
+/* Print the heading of a test's histograms: the texts of tests describe rings.
+ */
+static void
+report_print_test(enum canary_test test, const json_t *record)
+{
+	static const char *const pairs[PARTNERS_MAX] = {
+		[PARTNERS_MATCH] = "each node with one partner in a round",
+		[PARTNERS_PAIR] = "one pair of nodes in a round",
+		[PARTNERS_ONE_WAY] = "one pair of nodes in a round, one "
+				     "direction after the other"
+	};
+	const struct test_row *row = &names_tests[test];
+	int i = row->may_stand_aside == 0
+	    ? -1
+	    : STR_FIND(names_partners, print_member(record, "partners", ""));
+
+	printf("\n%s: %s\n", row->name,
+	    i < 0 || pairs[i] == NULL ? row->text : pairs[i]);
+}
+
 /* quiet is the name of the phase without congestors. */
 static void
 report_print_histograms(const json_t *records, const char *quiet, int ascii)
@@ -352,7 +372,7 @@ report_print_histograms(const json_t *records, const char *quiet, int ascii)
 		records_hist(b, &right);
 		if (left.count + right.count == 0)
 			continue;
-		printf("\n%s: %s\n", test, names_tests[i].text);
+		report_print_test((enum canary_test)i, a != NULL ? a : b);
 		histogram_print(&left, quiet, &right,
 		    names_phases[PHASE_CONGESTED], names_tests[i].unit, ascii,
 		    stdout);
