@@ -3,6 +3,7 @@
  * scan.c - the verb scan, which is also the program coalmine-scan: options as
  * rows of options_scan, read by rank 0 and checked on every rank.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ scan_promise_read(const char *text, double *ret_per_s, struct err *err)
 	char number[32];
 	size_t len;
 	double x;
+	int rc;
 
 	*ret_per_s = 0;
 	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
@@ -106,7 +108,13 @@ scan_promise_read(const char *text, double *ret_per_s, struct err *err)
 	}
 	if (text[0] == '\0')
 		return 0;
-	if (machine_load(text, NULL, 0, &m, err) < 0)
+	rc = machine_load(text, NULL, 0, &m, err);
+	if (rc == -ENOENT)
+		return err_set(err, -1,
+		    "--expect %.80s: expected a rate, for example 200gbit or "
+		    "25GB/s, or a machine file",
+		    text);
+	if (rc < 0)
 		return -1;
 	x = m->out_per_s < m->in_per_s || m->in_per_s == 0 ? m->out_per_s
 							   : m->in_per_s;
@@ -192,6 +200,13 @@ scan_measure_all(struct conf *c, double expect_per_s, int *argc, char ***argv)
 	return status;
 }
 
+/* The first of all ranks prints the error. */
+static int
+scan_refuse(const struct err *err)
+{
+	return verbs_first_rank() ? verbs_complain(err->text) : VERBS_USAGE;
+}
+
 int
 scan_main(int argc, char **argv)
 {
@@ -211,12 +226,12 @@ scan_main(int argc, char **argv)
 		return 0;
 	}
 	if (conf_parse(options_scan, "scan", "", &c, &err) < 0)
-		return verbs_complain(err.text);
+		return scan_refuse(&err);
 	rc = scan_options_read(argc, argv, c, &err);
 	if (rc == 0)
 		rc = scan_promise_read(conf_string(c, "scan", "expect"),
 		    &expect_per_s, &err);
-	rc = rc < 0 ? verbs_complain(err.text)
+	rc = rc < 0 ? scan_refuse(&err)
 		    : scan_measure_all(c, expect_per_s, &argc, &argv);
 	conf_free(c);
 	return rc;

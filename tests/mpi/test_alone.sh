@@ -23,8 +23,13 @@ for wrong in "" "walk" "run" "run a b" "run --json" "list x"; do
 done
 "$engine" walk 2>&1 | grep -q 'unknown verb walk' || fail "which verb"
 "$engine" help | grep -q '^usage:' || fail "help"
-OMPI_COMM_WORLD_RANK=3 "$engine" walk 2>"$work/err"
-[ ! -s "$work/err" ] || fail "every rank prints an error"
+"$engine" scan --expect nonsense 2>&1 |
+	grep -q -e '--expect nonsense: expected a rate' || fail "scan --expect"
+for words in walk "scan --expect nonsense"; do
+	# shellcheck disable=SC2086
+	OMPI_COMM_WORLD_RANK=3 "$engine" $words 2>"$work/err"
+	[ ! -s "$work/err" ] || fail "every rank prints an error of $words"
+done
 
 # The wrapper chooses by the launcher's environment.
 mkdir -p "$work/bin" "$work/libexec/coalmine"/{openmpi,mpich}
