@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <grp.h>
+#include <limits.h>
 #include <malloc.h>
 #include <pwd.h>
 #include <signal.h>
@@ -149,6 +150,29 @@ main_separation_check(const struct conf *c, struct err *err)
 	return 0;
 }
 
+/* Without children.libexec the helpers of the agent's own installation are
+ * used: PREFIX/libexec/coalmine of PREFIX/sbin/coalmine-agent. */
+static int
+main_libexec_find(struct conf *c, struct err *err)
+{
+	char self[PATH_MAX], path[PATH_MAX], keeper[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	for (int up = 0; up < 2; up++)
+		if (strrchr(self, '/') != NULL)
+			*strrchr(self, '/') = '\0';
+	if (conf_given(c, "children", "libexec") ||
+	    str_format(path, sizeof(path), "%s/" COALMINE_LIBEXECDIR, self) <
+		0 ||
+	    strcmp(path, conf_string(c, "children", "libexec")) == 0 ||
+	    str_format(keeper, sizeof(keeper), "%s/coalmine-keeper", path) <
+		0 ||
+	    access(keeper, X_OK) < 0)
+		return 0;
+	return conf_set(c, "children", "libexec", path, self, err);
+}
+
 static struct conf *
 main_conf_read(const struct arguments *a)
 {
@@ -163,6 +187,8 @@ main_conf_read(const struct arguments *a)
 		rc = conf_load(options_agent, path, &c, &err);
 	for (size_t i = 0; rc == 0 && i < a->set_count; i++)
 		rc = conf_override(c, a->sets[i], "-o", &err);
+	if (rc == 0)
+		rc = main_libexec_find(c, &err);
 	/* What rows alone cannot say. */
 	if (rc == 0 &&
 	    strcmp(conf_string(c, "idle", "check"), "command") == 0 &&

@@ -443,7 +443,9 @@ const struct conf_row options_agent[] = {
 	    "children.user is root or empty." },
 	{ "children", "libexec", CONF_STRING, 1, 4000, NULL,
 	    "/usr/libexec/coalmine", "",
-	    "Directory of the probe engines and of helper programs." },
+	    "Directory of the probe engines and of helper programs. If it is "
+	    "not set and the agent is PREFIX/sbin/coalmine-agent, the agent "
+	    "uses PREFIX/libexec/coalmine if that has coalmine-keeper." },
 	{ "children", "openmpi", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
 	    "Directory of Open MPI's programs, such as mpirun, which reports "
 	    "the version. Ranks search libraries in ../lib and ../lib64. "

@@ -62,6 +62,18 @@ E2
 	bad=1
 }
 
+# Without children.libexec the helpers of the agent's own prefix are used.
+mkdir -p "$work/prefix/sbin" "$work/prefix/libexec/coalmine" &&
+    cp "$build/agents/coalmine-agent" "$work/prefix/sbin" || exit 1
+for want in /usr/libexec/coalmine "$work/prefix/libexec/coalmine"; do
+	"$work/prefix/sbin/coalmine-agent" --config /dev/null --print-config |
+	    grep -q "^libexec = $want\$" || {
+		echo "the folder of the helpers is not $want"
+		bad=1
+	}
+	cp "$work/libexec/coalmine-keeper" "$work/prefix/libexec/coalmine"
+done
+
 agent() {
 	want=$1
 	shift
