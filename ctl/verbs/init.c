@@ -456,6 +456,33 @@ init_start(struct site *s)
 
 /* ---- the line for nodes ---- */
 
+/* Print the commands that store the token and start the agent on a node: as a
+ * service, or, if the configuration is in another folder than the units
+ * expect, with all files in that folder. */
+static void
+init_print_commands(const struct site *s, const char *token,
+    const char *address)
+{
+	char *agent = ctl_beside("sbin/coalmine-agent");
+	char *program = realpath(agent, NULL);
+
+	if (strcmp(s->dir, FOLDER) == 0)
+		printf("(umask 077; echo %s >" FOLDER "/pki/enroll); sed -i "
+		       "'s/^#*collector = .*/collector = %s/' " FOLDER
+		       "/coalmine-agent.conf; systemctl enable "
+		       "coalmine-agent; systemctl restart coalmine-agent\n",
+		    token, address);
+	else
+		printf("(umask 077; mkdir -p %s; echo %s >%s/enroll); %s "
+		       "--config %s/coalmine-agent.conf -o agent.collector=%s "
+		       "-o agent.enroll=%s/enroll -o tls.ca=%s/ca.pem "
+		       "-o tls.cert=%s/agent.pem -o tls.key=%s/agent.key\n",
+		    s->pki, token, s->pki, program != NULL ? program : agent,
+		    s->dir, address, s->pki, s->pki, s->pki, s->pki);
+	free(program);
+	free(agent);
+}
+
 static int
 init_print_line(struct site *s)
 {
@@ -465,7 +492,7 @@ init_print_line(struct site *s)
 	int64_t uses = opts_number(&s->ctl->opts, OPT_USES,
 	    nodes == NULL ? USES : 0);
 	int is_v6 = strchr(name, ':') != NULL, rc;
-	char every[60];
+	char every[60], *address;
 	json_t *answer;
 
 	rc = pki_token_order(s->ctl, nodes, uses, &answer);
@@ -474,17 +501,16 @@ init_print_line(struct site *s)
 	snprintf(every, sizeof(every), "every node, up to %lld,",
 	    (long long)uses);
 	printf("\nOn %s where coalmine-agent is installed, as root, within "
-	       "%s:\n\n(umask 077; echo %s >/etc/coalmine/pki/enroll); sed -i "
-	       "'s/^#*collector = .*/collector = %s%s%s%s/' "
-	       "/etc/coalmine/coalmine-agent.conf; systemctl enable "
-	       "coalmine-agent; systemctl restart coalmine-agent\n\nThen: "
-	       "coalctl node list; coalctl diags\n",
+	       "%s:\n\n",
 	    nodes == NULL ? every : nodes,
 	    opts_given(&s->ctl->opts, OPT_FOR)
 		? opts_value(&s->ctl->opts, OPT_FOR)
-		: "1h",
-	    print_member(answer, "token", "?"), is_v6 ? "[" : "", name,
+		: "1h");
+	address = xasprintf("%s%s%s%s", is_v6 ? "[" : "", name,
 	    is_v6 ? "]" : "", strrchr(listen, ':'));
+	init_print_commands(s, print_member(answer, "token", "?"), address);
+	free(address);
+	printf("\nThen: coalctl node list; coalctl diags\n");
 	json_decref(answer);
 	return EXIT_CODE_OK;
 }
@@ -557,7 +583,9 @@ const struct verb verbs_init[] = {
 	    "slurm.idle is set to yes. The token is valid for any node unless "
 	    "--node lists the nodes. The token enrols each listed node once; "
 	    "without --node it enrols up to 1000 nodes. --uses changes this "
-	    "number. Under systemd the collector is enabled and started.",
+	    "number. Under systemd the collector is enabled and started if DIR "
+	    "is /etc/coalmine. With another DIR the printed command expects "
+	    "the same directory on the nodes.",
 	    init },
 	{ 0 },
 };

@@ -513,6 +513,27 @@ def play_munge():
                 m.kill()
 
 
+def start_line_is_complete(c, site, text):
+    """The printed command of a folder other than /etc/coalmine names only
+    files of this folder, and no systemd: the agent accepts it."""
+    assert "/etc/coalmine" not in text and "systemctl" not in text, text
+    command = re.search(r"; (\S*coalmine-agent --config .*)", text)
+    assert command is not None, text
+    with open(site + "/coalmine-agent.conf", "w") as f:
+        f.write("[children]\nuser =\n")
+    words = command.group(1).split()
+    got = subprocess.run(
+        [BUILD + "/agents/coalmine-agent", *words[1:], "--print-config"],
+        stdout=subprocess.PIPE, check=False, text=True)
+    os.remove(site + "/coalmine-agent.conf")
+    assert got.returncode == 0, got
+    for value in (f"collector = 127.0.0.1:{c.port}",
+                  f"enroll = {site}/pki/enroll", f"ca = {site}/pki/ca.pem",
+                  f"cert = {site}/pki/agent.pem",
+                  f"key = {site}/pki/agent.key"):
+        assert value in got.stdout, (value, got.stdout)
+
+
 def test_init(text):
     """coalctl init on a machine that has only a configuration, TEXT: the
     collector starts with the created files, and a node enrols with the printed
@@ -548,7 +569,7 @@ def test_init(text):
             assert json.loads(f.readlines()[-1])["uses"] == 1000
         line = init("--san", "127.0.0.1", "--node", "i[1-2]")
         assert line.returncode == 0, line
-        assert f"/collector = 127.0.0.1:{c.port}/" in line.stdout, line
+        start_line_is_complete(c, site, line.stdout)
         words = re.findall("coalmine1-[0-9a-f-]+", line.stdout)
         assert len(words) == 1, line
         n = Node(c, "i1", words[0])
