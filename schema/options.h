@@ -40,6 +40,8 @@ int options_runs_plans(const struct conf *c);
  * probe's options has the same name. */
 int options_is_plan(const char *name);
 
+#define CAMPAIGN_LEAVES_MAX 16000 /* bytes of congestor.leaves */
+
 /* Check rules that span several rows of a campaign, for example: no canary test
  * twice, no congestors in a background campaign, no window without a schedule.
  * Return 0, or -EINVAL with "FILE:LINE: ..." in err. */

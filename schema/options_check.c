@@ -11,6 +11,7 @@
 
 #include "common/hostlist.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "schema/mpi_settings.h"
 #include "schema/names_probe.h"
 
@@ -347,6 +348,23 @@ options_check_shares_bad(const struct conf *c)
 	return bad > 0;
 }
 
+static int
+options_check_leaves_bad(const struct conf *c)
+{
+	char *words = xstrdup(conf_string(c, "congestor", "leaves"));
+	char *rest = words, *word;
+	struct hostlist hosts = { NULL, 0 };
+	int bad = 0;
+
+	while (!bad && (word = strsep(&rest, " \t")) != NULL)
+		if (word[0] != '\0') {
+			bad = hostlist_parse(word, &hosts, NULL) < 0;
+			hostlist_clear(&hosts);
+		}
+	free(words);
+	return bad;
+}
+
 static const struct rule rules[] = {
 	{ "campaign", "mpi", options_check_mpi_bad, NULL,
 	    "expected openmpi, mpich or a name of lower-case letters, digits, "
@@ -377,6 +395,9 @@ static const struct rule rules[] = {
 	{ "congestor", "shares", options_check_shares_bad, NULL,
 	    "expected a number from 1 to 1000 for each kind in congestor.mix, "
 	    "for example 3,1" },
+	{ "congestor", "leaves", options_check_leaves_bad, NULL,
+	    "expected a list of hosts for each leaf, for example n[1-40] "
+	    "n[41-80]" },
 	{ "canary", "tests", NULL, options_check_onesided,
 	    "get-lat and put-bw support host memory only: with measure.device, "
 	    "expected other tests" },

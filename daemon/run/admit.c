@@ -12,6 +12,7 @@
 #include "daemon/run/fabric.h"
 #include "daemon/run/hold.h"
 #include "daemon/run/launch.h"
+#include "daemon/run/placement.h"
 #include "daemon/run/run_int.h"
 #include "daemon/run/run_state.h"
 #include "daemon/run/symptom.h"
@@ -509,6 +510,7 @@ admit_tick(struct run *r)
 	    (count == want || !admit_is_patient(r, &c, min)) &&
 	    admit_has_network(r, &c) && admit_is_affordable(r, &c, count)) {
 		admit_take(r, &c, count);
+		placement_set(r);
 		launch_prepare(r);
 	} else {
 		admit_wait_on(r, &c, min, want);

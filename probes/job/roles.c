@@ -6,9 +6,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/hostlist.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
 
@@ -73,6 +76,60 @@ roles_part(const struct roles_ask *ask, int rest, int kind)
 	part = parts[kind];
 	free(parts);
 	return part;
+}
+
+struct roles_place {
+	const char *name;
+	int node, leaf;
+};
+
+static int
+roles_compare_name(const void *a, const void *b)
+{
+	return hostlist_compare(((const struct roles_place *)a)->name,
+	    ((const struct roles_place *)b)->name);
+}
+
+static int
+roles_compare_leaf(const void *a, const void *b)
+{
+	int x = ((const struct roles_place *)a)->leaf;
+	int y = ((const struct roles_place *)b)->leaf;
+
+	return x != y ? (x > y) - (x < y) : roles_compare_name(a, b);
+}
+
+void
+roles_order(const char *const *names, int nodes, const char *leaves,
+    int *ret_order)
+{
+	struct roles_place *places = xcalloc((size_t)nodes, sizeof(*places));
+	char *words = xstrdup(leaves), *rest = words, *word;
+
+	for (int i = 0; i < nodes; i++)
+		places[i] = (struct roles_place){ names[i], i, INT_MAX };
+	qsort(places, (size_t)nodes, sizeof(*places), roles_compare_name);
+	for (int leaf = 0; (word = strsep(&rest, " \t")) != NULL; leaf++) {
+		struct hostlist hosts = { NULL, 0 };
+
+		if (hostlist_parse(word, &hosts, NULL) < 0)
+			continue;
+		for (size_t i = 0; i < hosts.count; i++) {
+			struct roles_place key = { hosts.names[i], 0, 0 },
+					   *found = bsearch(&key, places,
+					       (size_t)nodes, sizeof(*places),
+					       roles_compare_name);
+
+			if (found != NULL)
+				found->leaf = leaf;
+		}
+		hostlist_clear(&hosts);
+	}
+	qsort(places, (size_t)nodes, sizeof(*places), roles_compare_leaf);
+	for (int i = 0; i < nodes; i++)
+		ret_order[i] = places[i].node;
+	free(places);
+	free(words);
 }
 
 /* Return the role that is furthest below its share of the first at + 1 nodes:

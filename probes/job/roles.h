@@ -34,10 +34,16 @@ struct roles_ask {
 	 * numbers. */
 	const int *shares;
 	enum roles_placement placement;
-	/* The nodes in the order of their names, for a placement that is not
+	/* The nodes in the order of roles_order, for a placement that is not
 	 * random; NULL: 0, 1, 2 ... */
 	const int *order;
 };
+
+/* Order nodes for a placement: those of each leaf together, the others last, by
+ * name within each group. names: of each node; leaves: lists of hosts, one for
+ * each leaf, separated by blanks. Malformed lists are skipped. */
+void roles_order(const char *const *names, int nodes, const char *leaves,
+    int *ret_order);
 
 /* Return the smallest number of nodes for which an assignment exists. */
 int roles_needed(const struct roles_ask *ask);

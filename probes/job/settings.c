@@ -79,6 +79,8 @@ settings_read(const struct conf *c, struct settings *ret)
 	str_list_free(names);
 	ret->placement = (enum roles_placement)CONF_CHOICE_OF(c, "congestor",
 	    "placement", placements);
+	snprintf(ret->leaves, sizeof(ret->leaves), "%s",
+	    conf_string(c, "congestor", "leaves"));
 	ret->congestor_bytes = conf_bytes(c, "congestor", "bytes");
 	ret->allreduce_bytes = conf_bytes(c, "congestor", "allreduce_bytes");
 	ret->rates = conf_bool(c, "congestor", "rates");

@@ -15,6 +15,7 @@
 #include "probes/job/roles.h"
 #include "probes/plan/plan.h"
 #include "schema/names_probe.h"
+#include "schema/options.h"
 
 #define COMMAND_LINE_BYTES 2001
 
@@ -31,6 +32,7 @@ struct settings {
 	/* Relative number of nodes of each kind; all 0: equal numbers. */
 	int kind_shares[CONGESTOR_MAX];
 	enum roles_placement placement;
+	char leaves[CAMPAIGN_LEAVES_MAX + 1]; /* for roles_order */
 	double share;  /* share of the nodes that are canaries */
 	uint64_t seed; /* never 0: rank 0 chooses a seed if the file has none */
 

@@ -179,26 +179,18 @@ world_affinity(const struct world *w)
 	return list;
 }
 
-static int
-world_compare_names_cb(const void *a, const void *b, void *arg)
-{
-	const struct world *w = arg;
-
-	return hostlist_compare(w->names[*(const int *)a],
-	    w->names[*(const int *)b]);
-}
-
 int
 world_roles(struct world *w, const struct settings *s, int *ret_needed)
 {
+	const char **names = xcalloc((size_t)w->nodes, sizeof(*names));
 	int *order = xcalloc((size_t)w->nodes, sizeof(*order)), rc;
 	struct roles_ask ask = { w->nodes, s->kind_count, s->share, s->seed,
 		s->kind_shares, s->placement, order };
 
 	for (int i = 0; i < w->nodes; i++)
-		order[i] = i;
-	qsort_r(order, (size_t)w->nodes, sizeof(*order), world_compare_names_cb,
-	    w);
+		names[i] = w->names[i];
+	roles_order(names, w->nodes, s->leaves, order);
+	free(names);
 	w->node_roles = xcalloc((size_t)w->nodes, sizeof(*w->node_roles));
 	rc = roles_assign(&ask, w->node_roles);
 	free(order);

@@ -25,8 +25,11 @@ case_all() {
 		-o congestor.mix=alltoall,incast,put-incast,get-bcast,bcast,allreduce \
 		-o congestor.allreduce_bytes=64K -o phases.visits=1 \
 		-o congestor.rates=yes -o canary.raw=yes \
-		-o canary.share=0.1
+		-o canary.share=0.1 -o congestor.placement=blocks \
+		-o 'congestor.leaves=fake[12-13] fake[0-11]'
 	complete all
+	[ "$(count '.probe=="begin" and .roles.canary=="fake[12-13]"')" = 1 ] ||
+		fail "canaries are not on the first leaf"
 	[ "$(count '.probe=="canary" and .n>0')" = 18 ] || fail "canaries"
 	[ "$(count '.probe=="congestor" and .n>0')" = 12 ] || fail "rates"
 	[ "$(count '.probe=="impact" and (.value>0 or

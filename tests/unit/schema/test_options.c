@@ -171,6 +171,9 @@ test_rules(void **state)
 		    "bytes: expected a multiple of 8" },
 		{ "[canary]\nbytes = 1K\nexact = gpcnet\n",
 		    "f:2: canary.bytes = 1K: canary.exact = gpcnet uses" },
+		{ "[congestor]\nmix = incast\nleaves = n1 n[2\n",
+		    "f:3: congestor.leaves = n1 n[2: expected a list of "
+		    "hosts" },
 		{ "[congestor]\nmix = incast,bcast\nshares = 3\n",
 		    "f:3: congestor.shares = 3: expected a number from 1" },
 		{ "[congestor]\nmix = incast,bcast\nshares = 3,0\n",

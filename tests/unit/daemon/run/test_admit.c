@@ -247,6 +247,43 @@ test_fabric(void **state)
 	fix_teardown();
 }
 
+/* The leaves of the roster, not the names of nodes, for a placement; an option
+ * of the campaign stays. */
+static void
+test_placement(void **state)
+{
+	static const struct {
+		const char *more, *leaves;
+	} rows[] = {
+		{ "placement = blocks\n", "n[2,4] n[1,3]" },
+		{ "placement = spread\nleaves = n1\n", "n1" },
+		{ "", "" },
+	};
+	char run[64], text[200];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		fix_setup(5);
+		for (int k = 1; k <= 4; k++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "n%d", k);
+			snprintf(fix_node(name)->leaf, TOPO_LEAF_MAX, "leaf%d",
+			    k % 2 == 0 ? 2 : 10);
+		}
+		fix_node("n5")->leaf[0] = '\0';
+		snprintf(text, sizeof(text),
+		    "[campaign]\nnodes_min = 5\n"
+		    "[congestor]\nmix = incast\n%s",
+		    rows[i].more);
+		fix_submitted(run, text);
+		assert_string_equal(conf_string(run_find(fix.runs, run)->conf,
+					"congestor", "leaves"),
+		    rows[i].leaves);
+		fix_teardown();
+	}
+}
+
 /* Rails alternate from run to run, each on the nodes that have it. Nodes
  * without rails are a separate group. A rail with too few nodes is skipped. */
 static void
@@ -612,6 +649,7 @@ main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_unused),
 		cmocka_unit_test(test_fabric),
+		cmocka_unit_test(test_placement),
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_exclusive),
 		cmocka_unit_test(test_preempt),

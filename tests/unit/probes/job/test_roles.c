@@ -116,6 +116,29 @@ test_placement(void **state)
 	check_placement(&ask, "ccccccccc");
 }
 
+/* Leaf by leaf, in the order of the lists; nodes of no list last. */
+static void
+test_order(void **state)
+{
+	static const char *const names[] = { "n1", "n2", "n3", "n4", "n10",
+		"x" };
+	static const struct {
+		const char *leaves;
+		int want[6];
+	} rows[] = {
+		{ "", { 0, 1, 2, 3, 4, 5 } },
+		{ "n[2,10]  n[1,3,77]", { 1, 4, 0, 2, 3, 5 } },
+		{ "n[ x n4", { 5, 3, 0, 1, 2, 4 } },
+	};
+	int got[6];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		roles_order(names, 6, rows[i].leaves, got);
+		assert_memory_equal(got, rows[i].want, sizeof(got));
+	}
+}
+
 static void
 test_too_few(void **state)
 {
@@ -157,6 +180,7 @@ main(void)
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_kind_shares),
 		cmocka_unit_test(test_placement),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_seed),
 	};

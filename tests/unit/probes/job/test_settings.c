@@ -48,8 +48,12 @@ test_defaults(void **state)
 	assert_int_equal(s.kind_shares[0], 3);
 	assert_int_equal(s.kind_shares[1], 1);
 	assert_int_equal(s.placement, ROLES_RANDOM);
-	read_text("[congestor]\nmix = incast\nplacement = spread\n", &s);
+	assert_string_equal(s.leaves, "");
+	read_text("[congestor]\nmix = incast\nplacement = spread\n"
+		  "leaves = n1 n2\n",
+	    &s);
 	assert_int_equal(s.placement, ROLES_SPREAD);
+	assert_string_equal(s.leaves, "n1 n2");
 }
 
 /* Each pair of visits has both phases, in an order that is drawn from the seed:
