@@ -45,6 +45,7 @@ struct conf {
 	const struct conf_row *rows;
 	size_t count;
 	struct value *values; /* one a row */
+	char *path;
 };
 
 /* What one conf_parse needs while inih calls back. */
@@ -153,6 +154,7 @@ conf_free(struct conf *c)
 		free(c->values[i].section_where);
 	}
 	free(c->values);
+	free(c->path);
 	free(c);
 }
 
@@ -333,6 +335,7 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 	if (rc < 0)
 		return rc;
 	p.c = conf_new(rows);
+	p.c->path = xstrdup(path);
 	/* inih's settings are globals; every caller sets the same ones. */
 	ini_use_stack = false;
 	ini_max_line = LINE_BYTES_MAX;
@@ -447,6 +450,7 @@ conf_dup(const struct conf *c)
 	struct conf *copy = xcalloc(1, sizeof(*copy));
 
 	*copy = *c;
+	copy->path = xstrdup(c->path);
 	copy->values = xcalloc(c->count + 1, sizeof(*copy->values));
 	for (size_t i = 0; i < c->count; i++) {
 		copy->values[i] = c->values[i];
@@ -558,6 +562,12 @@ conf_section_where(const struct conf *c, const char *section)
 	const struct value *first = conf_section_find(c, section);
 
 	return first != NULL ? first->section_where : NULL;
+}
+
+const char *
+conf_path(const struct conf *c)
+{
+	return c->path;
 }
 
 int

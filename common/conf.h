@@ -103,6 +103,8 @@ const char *conf_where(const struct conf *c, const char *section,
     const char *key);
 /* Return "FILE:LINE" of the section, or NULL if the file does not have it. */
 const char *conf_section_where(const struct conf *c, const char *section);
+/* Return the path of the file, or the name of the text. */
+const char *conf_path(const struct conf *c);
 /* Return 1 if the file has the section, 0 if not. */
 int conf_has_section(const struct conf *c, const char *section);
 

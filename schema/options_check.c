@@ -94,6 +94,21 @@ options_check_nodes_crossed(const struct conf *c)
 	    conf_int(c, "campaign", "nodes_max");
 }
 
+/* No node has the name all. */
+static int
+options_check_nodes_all(const struct conf *c)
+{
+	const char *text = conf_string(c, "campaign", "nodes");
+	struct hostlist hl;
+	int has;
+
+	if (strcmp(text, "all") == 0 || hostlist_parse(text, &hl, NULL) < 0)
+		return 0;
+	has = hostlist_has(&hl, "all");
+	hostlist_clear(&hl);
+	return has;
+}
+
 static int
 options_check_nodes_too_few(const struct conf *c)
 {
@@ -413,6 +428,8 @@ static const struct rule rules[] = {
 	{ "canary", "share", options_check_mix_without_share, NULL,
 	    "leaves no nodes for the congestors: expected less than 1, or "
 	    "congestor.mix = none" },
+	{ "campaign", "nodes", options_check_nodes_all, NULL,
+	    "all cannot be combined with names: expected all, or a host list" },
 	{ "campaign", "nodes_min", options_check_nodes_crossed, NULL,
 	    "is more than campaign.nodes_max" },
 	{ "campaign", "nodes_min", options_check_nodes_too_few, NULL,
@@ -496,8 +513,9 @@ options_campaign_check(const struct conf *c, struct err *err)
 
 	if (options_check_is_empty(c))
 		return err_set(err, -EINVAL,
-		    "the campaign is empty: expected a section that measures, "
-		    "for example [canary], [congestor] or [stripe]");
+		    "%s: the campaign is empty: expected a section that "
+		    "measures, for example [canary], [congestor] or [stripe]",
+		    conf_path(c));
 	if (options_check_mix_missing(c))
 		return err_set(err, -EINVAL,
 		    "%s: [congestor] has no mix: expected kinds of congestors, "

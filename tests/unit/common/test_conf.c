@@ -94,6 +94,7 @@ test_sections(void **state)
 	conf_free(c);
 	assert_string_equal(conf_section_where(again, "two"), "f.conf:3");
 	assert_null(conf_section_where(again, "none"));
+	assert_string_equal(conf_path(again), "f.conf");
 	conf_free(again);
 	c = parse_ok("\xef\xbb\xbf[two]\n[one]\nname = x\n"); /* an editor's */
 	assert_int_equal(conf_has_section(c, "two"), 1);

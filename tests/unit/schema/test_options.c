@@ -182,7 +182,7 @@ test_rules(void **state)
 		    "f:2: congestor.mix = none,incast: none cannot be" },
 		{ "[congestor]\nmix = bcast,bcast\n",
 		    "f:2: congestor.mix = bcast,bcast: a kind is listed" },
-		{ "", "the campaign is empty: expected a section" },
+		{ "", "f: the campaign is empty: expected a section" },
 		{ "[canary]\ntests = lat\n[congestor]\nbytes = 4K\n",
 		    "f:3: [congestor] has no mix: expected kinds of "
 		    "congestors, for example mix = alltoall,incast,put-incast,"
@@ -196,6 +196,8 @@ test_rules(void **state)
 		{ "[campaign]\nnodes_min = 5\nnodes_max = 4\n",
 		    "f:2: campaign.nodes_min = 5: is more than "
 		    "campaign.nodes_max" },
+		{ "[campaign]\nnodes = all, n1\n",
+		    "f:2: campaign.nodes = all, n1: all cannot be combined" },
 		{ "[campaign]\nnodes = n[1-4]\nnodes_min = 5\n",
 		    "f:3: campaign.nodes_min = 5: is more than the hosts" },
 		{ "[schedule]\nat = 24:00\n", "f:2: schedule.at = 24:00: " },
