@@ -443,10 +443,14 @@ compare_period_get(struct ctl *c, const char *text, struct period *p)
 	if (dots != NULL && (size_t)(dots - text) < sizeof(from))
 		memcpy(from, text, (size_t)(dots - text));
 	if (compare_time_read(from, &p->from_unix_ns) < 0 ||
-	    compare_time_read(dots + 2, &p->to_unix_ns) < 0 ||
-	    p->from_unix_ns >= p->to_unix_ns)
+	    compare_time_read(dots + 2, &p->to_unix_ns) < 0)
 		return ctl_fail("%.80s: expected FROM..TO, each a time as "
 				"2026-11-20T14:30, an age as 7d, or now",
+		    text);
+	if (p->from_unix_ns >= p->to_unix_ns)
+		return ctl_fail("%.80s: the period ends before it begins: "
+				"expected FROM..TO with the earlier time "
+				"first, for example 8d..7d",
 		    text);
 	snprintf(from, sizeof(from), "%" PRIu64, p->from_unix_ns);
 	snprintf(to, sizeof(to), "%" PRIu64, p->to_unix_ns);
@@ -629,8 +633,8 @@ compare(struct ctl *c)
 }
 
 const struct verb verbs_compare[] = {
-	{ "compare", NULL, "RUN RUN", 2, 2, "json margin campaign", "runs",
-	    "Compare two runs, or two periods.",
+	{ "compare", NULL, "RUN RUN|FROM..TO FROM..TO", 2, 2,
+	    "json margin campaign", "runs", "Compare two runs, or two periods.",
 	    "For every test and phase, and for the impacts, the output "
 	    "has the main statistic of both runs (such as the p99 "
 	    "latency), the ratio of the second to the first with a "

@@ -98,7 +98,7 @@ expect compare-same 0 "$coalctl" compare 20261118-gq-a 20261118-gq-a \
 expect compare-json 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b -j
 expect compare-margin 3 "$coalctl" compare last last --margin 200%
 expect compare-period-bad 3 "$coalctl" compare 2026-11-31x..now 7d..now
-expect compare-period-back 3 "$coalctl" compare now..7d 7d..now
+expect compare-period-back 3 "$coalctl" compare 7d..8d 1d..now
 expect compare-unlike 3 "$coalctl" compare 20261118-gq-a 20261127-gpu-abcd
 expect compare-nothing 3 "$coalctl" compare 20261121-co-abcd 20261121-co-abcd
 expect matrix 0 "$coalctl" matrix matrix

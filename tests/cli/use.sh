@@ -20,7 +20,7 @@ expect use-letter 3 "$coalctl" node list -Q
 expect use-other-option 3 "$coalctl" node list --wait
 expect use-value 3 "$coalctl" node list --json=yes
 expect use-no-value 3 "$coalctl" run list --campaign
-expect use-few 3 "$coalctl" compare a
+expect use-few 3 "$coalctl" compare 7d..now
 expect use-many 3 "$coalctl" compare a b c
 expect use-url 3 "$coalctl" --url ftp://x node list
 # https to a port of http: the answer of a plain server is not TLS.
