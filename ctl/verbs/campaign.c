@@ -291,6 +291,11 @@ campaign_order_post(struct ctl *c, const char *campaign, const json_t *order,
 	if (rc != 0)
 		return rc;
 	*ret_run = xstrdup(print_member(answer, "run", ""));
+	if (json_object_get(answer, "unseen") != NULL)
+		fprintf(stderr,
+		    "coalctl: no agent has ever connected from: %s; the run "
+		    "takes the other nodes\n",
+		    print_member(answer, "unseen", ""));
 	json_decref(answer);
 	if ((*ret_run)[0] != '\0')
 		return 0;

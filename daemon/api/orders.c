@@ -12,6 +12,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/xalloc.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/api/api_int.h"
 #include "daemon/cluster/roster.h"
@@ -37,23 +38,31 @@ orders_event_put(struct api *api, const char *subject, const char *what,
 }
 
 /* If none of the nodes was ever seen, the list is probably mistyped: refuse it
- * now, rather than report the run as missed later. */
+ * now, rather than report the run as missed later. Of several, return those
+ * that were never seen. */
 static int
 orders_nodes_check(struct api *api, const struct conf *c,
-    const json_t *overrides, struct err *err)
+    const json_t *overrides, char **ret_unseen, struct err *err)
 {
 	const char *text = member_text_or(overrides, "campaign.nodes",
 	    conf_string(c, "campaign", "nodes"));
 	struct roster *r = collector_roster(api->p.collector);
 	struct hostlist hl = { 0 };
-	size_t seen = 0;
+	const char **unseen;
+	size_t count = 0, all;
 
 	if (strcmp(text, "all") == 0 || hostlist_parse(text, &hl, NULL) < 0)
 		return 0;
-	for (size_t i = 0; i < hl.count; i++)
-		seen += roster_find(r, hl.names[i]) != NULL;
+	all = hl.count;
+	unseen = xcalloc(all, sizeof(*unseen));
+	for (size_t i = 0; i < all; i++)
+		if (roster_find(r, hl.names[i]) == NULL)
+			unseen[count++] = hl.names[i];
+	if (count > 0 && count < all)
+		*ret_unseen = hostlist_format(unseen, count);
+	free(unseen);
 	hostlist_clear(&hl);
-	return seen > 0
+	return count < all
 	    ? 0
 	    : err_set(err, -EINVAL,
 		  "campaign.nodes = %.80s: no agent of these nodes "
@@ -63,7 +72,8 @@ orders_nodes_check(struct api *api, const struct conf *c,
 
 int
 orders_submit(struct api *api, const char *campaign, const char *text,
-    const json_t *overrides, const char *by, char ret_run[64], struct err *err)
+    const json_t *overrides, const char *by, char ret_run[64],
+    char **ret_unseen, struct err *err)
 {
 	const struct campaign *c = campaigns_find(api->p.campaigns, campaign);
 	struct run_order o = { .campaign = campaign,
@@ -71,6 +81,7 @@ orders_submit(struct api *api, const char *campaign, const char *text,
 		.overrides = overrides };
 	struct schedule schedule;
 	struct conf *own = NULL;
+	char *unseen = NULL;
 	int rc;
 
 	if (campaign_name_check(campaign) < 0)
@@ -90,13 +101,17 @@ orders_submit(struct api *api, const char *campaign, const char *text,
 		return err_set(err, -EINVAL, "%s", c->error);
 	}
 	o.conf = text != NULL ? own : c->conf;
-	rc = orders_nodes_check(api, o.conf, overrides, err);
+	rc = orders_nodes_check(api, o.conf, overrides, &unseen, err);
 	if (rc == 0)
 		rc = runs_submit(collector_runs(api->p.collector), &o, ret_run,
 		    err);
 	conf_free(own);
 	if (rc == 0)
 		orders_event_put(api, campaign, "run ordered", by, ret_run);
+	if (rc == 0)
+		*ret_unseen = unseen; /* handed over */
+	else
+		free(unseen);
 	return rc;
 }
 

@@ -15,9 +15,11 @@ struct api;
 
 /* Submit a run. by: the user, for the event log. overrides: {"section.key":
  * "value"}, or NULL. text: a campaign's INI text that is not in campaign_dir,
- * or NULL. Return 0, or -errno with err. */
+ * or NULL. *ret_unseen: the host list of the campaign's nodes that never had an
+ * agent, which the caller frees; NULL: none. Return 0, or -errno with err. */
 int orders_submit(struct api *api, const char *campaign, const char *text,
-    const json_t *overrides, const char *by, char ret_run[64], struct err *err);
+    const json_t *overrides, const char *by, char ret_run[64],
+    char **ret_unseen, struct err *err);
 /* Cancel a run. Return 0, or -errno with err. */
 int orders_cancel(struct api *api, const char *run, const char *by,
     struct err *err);

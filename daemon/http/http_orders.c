@@ -74,7 +74,7 @@ http_orders_run(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *body = http_orders_body_read(req), *overrides, *value;
 	struct err err = { 0 };
-	char run[64] = "";
+	char run[64] = "", *unseen = NULL;
 	const char *key;
 	int rc, fits;
 
@@ -93,13 +93,16 @@ http_orders_run(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	rc = orders_submit(h->api, part, member_text_or(body, "text", NULL),
-	    overrides, req->who, run, &err);
+	    overrides, req->who, run, &unseen, &err);
 	json_decref(body);
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
 		http_orders_reply_ordered(h, req,
-		    json_pack("{s:s}", "run", run));
+		    unseen == NULL ? json_pack("{s:s}", "run", run)
+				   : json_pack("{s:s, s:s}", "run", run,
+					 "unseen", unseen));
+	free(unseen);
 }
 
 static void

@@ -7,6 +7,7 @@
 start_standin
 
 expect run 0 "$coalctl" campaign run gpcnet-quick
+expect run-unseen 0 "$coalctl" campaign run some
 expect run-json 0 "$coalctl" campaign run gpcnet-quick --json
 expect run-wait 0 "$coalctl" campaign run gpcnet-quick --wait
 expect run-wait-json 0 "$coalctl" campaign run gpcnet-quick --wait --json

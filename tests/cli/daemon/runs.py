@@ -460,6 +460,11 @@ def test_diags(c):
     status, o = c.request("POST", "campaigns/quick/run",
                           {"overrides": {"campaign.nodes": "node[50-60]"}})
     assert status == 400 and "was ever seen" in o["error"]["message"], (status, o)
+    # Names that were never seen among others are named.
+    status, o = c.request("POST", "campaigns/quick/run", {"overrides": {
+        "campaign.nodes": "node[1-3,50-60]", "campaign.nodes_min": "9"}})
+    assert o["unseen"] == "node[50-60]", (status, o)
+    c.request("POST", f"runs/{o['run']}/cancel")
 
     for name, more, text, remedy in (
             ("wrong", "color = red\n", "campaign wrong is broken: ",

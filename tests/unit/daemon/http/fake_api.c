@@ -410,11 +410,13 @@ api_schedule(struct api *api)
 
 int
 orders_submit(struct api *api, const char *campaign, const char *text,
-    const json_t *overrides, const char *by, char ret_run[64], struct err *err)
+    const json_t *overrides, const char *by, char ret_run[64],
+    char **ret_unseen, struct err *err)
 {
 	(void)api;
 	(void)text;
 	(void)overrides;
+	(void)ret_unseen;
 	snprintf(fake.last_by, sizeof(fake.last_by), "%s", by);
 	if (strcmp(campaign, "quick") == 0) {
 		snprintf(ret_run, 64, "quick-1");
