@@ -22,7 +22,8 @@ expect use-value 3 "$coalctl" node list --json=yes
 expect use-no-value 3 "$coalctl" run list --campaign
 expect use-few 3 "$coalctl" compare 7d..now
 expect use-many 3 "$coalctl" compare a b c
-expect use-url 3 "$coalctl" --url ftp://x node list
+expect use-url 3 sh -c '"$0" --url ftp://x node list
+    "$0" --url unix: node list' "$coalctl"
 # https to a port of http: the answer of a plain server is not TLS.
 python3 -c 'import socket, sys
 s = socket.create_server(("127.0.0.1", 0))
