@@ -167,7 +167,11 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
     rows("Outliers by name", "what: node, rail, leaf, link, host, drift, "
          "prediction or undetermined; bad: confirmed by a confirmation run.",
          [("coalmine_node_verdict{%s}", ""),
-          ("coalmine_leaf_verdict{%s}", "")]),
+          ("coalmine_leaf_verdict{%s}", "")],
+         defaults={"links": [{
+             "title": "This node", "targetBlank": False,
+             "url": "/d/coalmine-node?${datasource:queryparam}&"
+                    "${job:queryparam}&var-node=${__data.fields.node}"}]}),
     graph("Runs that ended per hour", "By state.",
           [("sum by (state) (increase(coalmine_runs_total{%s}[1h]))",
             "{{state}}")]),

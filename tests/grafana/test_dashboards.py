@@ -72,6 +72,17 @@ def check_panels(name, board):
                 tell(name, p["title"], "is bound to one source:", t["expr"])
 
 
+def check_links(name, board):
+    """Links of rows lead to a dashboard that exists; outliers have one."""
+    links = [link["url"] for p in board["panels"]
+             for link in p["fieldConfig"]["defaults"].get("links", [])]
+    for url in links:
+        if url.split("?")[0].removeprefix("/d/") + ".json" not in boards():
+            tell(name, "a link to no dashboard:", url)
+    if name == "coalmine-overview.json" and not links:
+        tell(name, "outliers have no link to their node")
+
+
 def plain(expr):
     """Return the query as sent by Grafana, with all variables set to All."""
     return re.sub(r"\$\w+", ".+", expr.replace("$__rate_interval", "5m"))
@@ -103,5 +114,6 @@ if "--queries" in sys.argv:
 checked = check_schema()
 for name, board in boards().items():
     check_panels(name, board)
+    check_links(name, board)
 check_queries()
 sys.exit(1 if bad else 0 if checked else 77)
