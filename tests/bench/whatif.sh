@@ -29,10 +29,10 @@ middle of the interval. Medians.
 |---|---:|---:|---:|---:|---:|---:|
 END
 awk '
-function put(name, class,    i, k, n, is_in, fast, w, r, t)
+function put(name, class, least,    i, k, n, is_in, fast, w, r, t)
 {
 	for (i = 1; i <= NR; i++) {
-		if (class != "" && of[i] != class)
+		if ((class != "" && of[i] != class) || times[i] < least)
 			continue
 		n++
 		w[n] = hi[i] / lo[i]
@@ -51,16 +51,18 @@ function put(name, class,    i, k, n, is_in, fast, w, r, t)
 		    r[int((n + 1) / 2)]
 	inside = is_in
 }
-{ of[NR] = $2; lo[NR] = $6; got[NR] = $7; hi[NR] = $8 }
+{ of[NR] = $2; lo[NR] = $6; got[NR] = $7; hi[NR] = $8; times[NR] = $10 }
 END {
-	put("a link of a node, slow", "node")
-	put("all uplinks of a leaf, slow", "leaf")
-	put("one cable of four, cut", "cable")
-	put("one cable of four, slow", "slow-cable")
-	put("both cables to a spine, cut", "bundle")
-	put("a spine, down", "spine")
-	put("a node, down", "gone")
-	put("all", "")
+	put("a link of a node, slow", "node", 0)
+	put("all uplinks of a leaf, slow", "leaf", 0)
+	put("one cable of four, cut", "cable", 0)
+	put("one cable of four, slow, adaptive routes", "slow-cable", 0)
+	put("one cable of four, slow, fixed routes", "fixed-routes", 0)
+	put("both cables to a spine, cut", "bundle", 0)
+	put("a spine, down", "spine", 0)
+	put("a node, down", "gone", 0)
+	put("all that become at least 5 % slower", "", 1.05)
+	put("all", "", 0)
 	# Wilson (1927)
 	p = inside / NR; z = 1.96; m = z * z / NR
 	d = z * sqrt(p * (1 - p) / NR + m / (4 * NR)) / (1 + m)
