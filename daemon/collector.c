@@ -685,7 +685,7 @@ collector_new(struct event_base *base, struct store *store,
 	c->o.jobs.verdict = collector_verdict;
 	c->o.jobs.arg = c;
 	c->objectives = objective_feed_new(&(struct objective_feed_options){
-	    store, c->roster, o->objectives, o->objective_count,
+	    store, c->roster, o->objectives, o->objective_count, o->promised,
 	    o->jobs.source != JOBS_OFF, collector_shares, c });
 	if (jobs_open(&c->o.jobs, &c->jobs, &err) == 0 &&
 	    mesh_new(c->roster, store, &c->o.mesh, &mesh_ops, c, &c->mesh,

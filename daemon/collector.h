@@ -43,6 +43,8 @@ struct collector_options {
 	struct jobs_options jobs; /* its base, store and roster are ours */
 	struct objective objectives[OBJECTIVE_MAX];
 	size_t objective_count;
+	const struct promised
+	    *promised; /* outlives the collector; NULL: none */
 };
 
 /* Return a collector, which the caller frees; NULL, after logging the reason,

@@ -792,6 +792,7 @@ main_app_close(struct app *a)
 		if (parts[i].free != NULL)
 			parts[i].free(a);
 	topo_free(a->settings.topo);
+	promised_free(a->settings.promised);
 	conf_free(a->settings.conf);
 	libevent_global_shutdown();
 }
@@ -844,6 +845,7 @@ main(int argc, char **argv)
 			log_info("%s", err.text);
 		}
 		topo_free(s->topo);
+		promised_free(s->promised);
 		conf_free(s->conf);
 		return rc < 0 ? EXIT_CONFIG : rc;
 	}

@@ -135,7 +135,8 @@ static void
 objective_feed_row(struct objective_feed *f)
 {
 	json_t *shares = f->o.shares(f->o.arg);
-	json_t *row = share_rows_make(shares, f->last, clk_unix_ns());
+	json_t *row = share_rows_make(shares, f->o.promised, f->last,
+	    clk_unix_ns());
 
 	json_decref(shares);
 	if (row == NULL)

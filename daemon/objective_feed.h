@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "daemon/objective/objectives.h"
+#include "daemon/objective/promised.h"
 
 struct objective_feed;
 struct roster;
@@ -19,6 +20,7 @@ struct objective_feed_options {
 	struct roster *roster;
 	const struct objective *list;
 	size_t count;
+	const struct promised *promised; /* outlives the feed; NULL: none */
 	int has_jobs; /* jobs are compared with rows of shares */
 	/* Return the bandwidth of nodes and leaves, as diagnosis_shares does.
 	 */

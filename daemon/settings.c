@@ -9,10 +9,12 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/file.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "daemon/cluster/topo.h"
@@ -21,6 +23,7 @@
 #include "schema/options.h"
 
 #define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
+#define REPORT_MAX   (64U << 20)
 
 /* The address at which others reach this collector. */
 static void
@@ -103,6 +106,33 @@ settings_cluster_name_is_good(const char *name)
 	    strncmp(name, "pg_", 3) != 0 && strcmp(name, "public") != 0 &&
 	    strcmp(name, "information_schema") != 0 &&
 	    strcmp(name, "coalmine_all") != 0;
+}
+
+/* Read the report of an acceptance, on which objectives of a promise rest. */
+static int
+settings_promised_read(struct settings *s, struct err *err)
+{
+	const char *path = conf_string(s->conf, "objective", "report");
+	size_t len;
+	char *text;
+	int rc;
+
+	for (size_t i = 0; i < s->collector.objective_count; i++)
+		if (path[0] == '\0' &&
+		    s->collector.objectives[i].basis == OBJECTIVE_PROMISE)
+			return err_set(err, -EINVAL,
+			    "%s: %s needs objective.report",
+			    conf_where(s->conf, "objective", "rows"),
+			    s->collector.objectives[i].name);
+	if (path[0] == '\0')
+		return 0;
+	rc = file_read(path, REPORT_MAX, &text, &len, err);
+	if (rc < 0)
+		return rc;
+	rc = promised_parse(path, text, &s->promised, err);
+	free(text);
+	s->collector.promised = s->promised;
+	return rc;
 }
 
 /* Older rows are deleted, and a restart would lose them. */
@@ -192,6 +222,8 @@ settings_check(struct settings *s, struct err *err)
 	if (settings_objectives_read(s, &reason) < 0)
 		return err_set(err, -EINVAL, "%s: objective.rows: %s",
 		    conf_where(c, "objective", "rows"), reason.text);
+	if (settings_promised_read(s, err) < 0)
+		return -EINVAL;
 	return topo_load(conf_string(c, "topology", "leaves"),
 	    (unsigned)conf_int(c, "topology", "leaf_prefix"), &s->topo, err);
 }

@@ -7,15 +7,18 @@
 
 #include "daemon/http/http.h"
 #include "daemon/collector.h"
+#include "daemon/objective/promised.h"
 #include "daemon/react/react.h"
 #include "daemon/run/cost.h"
 #include "daemon/slurm/slurm.h"
 #include "daemon/store/store.h"
 
-/* Texts live as long as conf. End with topo_free and conf_free. */
+/* Texts live as long as conf. End with topo_free, promised_free
+ * and conf_free. */
 struct settings {
 	struct conf *conf;
 	struct topo *topo;
+	struct promised *promised; /* of objective.report; NULL: none */
 	struct store_options store;
 	char who[300]; /* this collector, for messages */
 	char url[400]; /* for coalctl; "": none */

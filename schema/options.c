@@ -345,12 +345,17 @@ const struct conf_row options_daemon[] = {
 	    "Name of the pinned baseline with which nodes are compared; see "
 	    "coalctl baseline pin." },
 	{ "objective", "rows", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Objectives, separated by commas, each NAME node|leaf SHARE TARGET "
-	    "WINDOW: a node or leaf is good while it has at least SHARE of "
-	    "the bandwidth of its peers, and TARGET of all measured "
-	    "node-hours in WINDOW must be good. For example links node 95% "
-	    "99.5% 30d. WINDOW is 1d to 365d and at most store.retention. "
-	    "Empty: no objectives." },
+	    "Objectives, separated by commas, each NAME CLASS SHARE TARGET "
+	    "WINDOW, and optionally promise. CLASS is node, leaf, or "
+	    "collective:NODES: any set of this many nodes of one leaf. A part "
+	    "is good while it has at least SHARE of the bandwidth of its "
+	    "peers, or with promise of the bandwidth in objective.report. "
+	    "TARGET of all measured node-hours in WINDOW must be good. For "
+	    "example links node 95% 99.5% 30d. WINDOW is 1d to 365d and at "
+	    "most store.retention. Empty: no objectives." },
+	{ "objective", "report", CONF_STRING, 0, 4000, NULL, "", "",
+	    "Report of coalctl accept run that has the promised bandwidth of "
+	    "the objectives with promise. Empty: no such objectives." },
 	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",
 	    "Without topology.leaves: number of first bits that the addresses "
 	    "of nodes on one leaf switch have in common. 0: all nodes are on "

@@ -85,9 +85,11 @@ accept_mtus(const json_t *nodes)
 	return ret;
 }
 
-/* Split the nodes of the promise into those that can measure and others. */
+/* Split the nodes of the promise into those that can measure and others. The
+ * newest rates in rounds of bandwidth are for objective.report. */
 static int
-accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away)
+accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away,
+    json_t *leaves)
 {
 	const char *want = conf_string(a->promise, "promise", "nodes");
 	struct hostlist hl = { 0 };
@@ -117,13 +119,19 @@ accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away)
 			json_array_append_new(away, json_string(name));
 		else
 			json_array_append_new(nodes,
-			    json_pack("{s:s, s:s, s:O*}", "node", name, "leaf",
-				member_text(o, "leaf"), "mtu",
-				json_object_get(mtus, name)));
+			    json_pack("{s:s, s:s, s:O*, s:O*}", "node", name,
+				"leaf", member_text(o, "leaf"), "mtu",
+				json_object_get(mtus, name), "rate",
+				json_object_get(o, "rate")));
 	}
 	for (i = 0; i < hl.count; i++)
 		if (json_object_get(mtus, hl.names[i]) == NULL)
 			json_array_append_new(away, json_string(hl.names[i]));
+	member_foreach (facts, "leaves", i, o)
+		json_array_append_new(leaves,
+		    json_pack("{s:O*, s:O*}", "leaf",
+			json_object_get(o, "leaf"), "rate",
+			json_object_get(o, "rate")));
 	json_decref(mtus);
 	json_decref(list);
 	json_decref(facts);
@@ -157,14 +165,17 @@ static int
 accept_report_begin(struct acceptance *a)
 {
 	json_t *nodes = json_array(), *away = json_array();
-	json_t *mtu = json_array();
-	int rc = accept_nodes_get(a, nodes, away);
+	json_t *mtu = json_array(), *leaves = json_array();
+	int rc = accept_nodes_get(a, nodes, away, leaves);
 
 	if (rc == 0)
 		rc = accept_verdicts_get(a->c, mtu);
-	if (rc == 0)
+	if (rc == 0) {
 		a->report = accept_report_new(a->text, a->promise, nodes, away,
 		    mtu);
+		json_object_set(a->report, "leaves", leaves);
+	}
+	json_decref(leaves);
 	json_decref(nodes);
 	json_decref(away);
 	json_decref(mtu);

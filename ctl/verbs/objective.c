@@ -64,6 +64,7 @@ objective_worst_text(const json_t *row, char *scratch)
 static const struct print_column objective_columns[] = {
 	{ "name", "name", "?", PRINT_TEXT, NULL },
 	{ "class", "class", "?", PRINT_TEXT, NULL },
+	{ "share of", "of", "peers", PRINT_TEXT, NULL },
 	{ "in", "window_s", NULL, PRINT_SPAN, NULL },
 	{ ">target", NULL, NULL, PRINT_OF, objective_target_text },
 	{ ">good", NULL, NULL, PRINT_OF, objective_good_text },
@@ -98,7 +99,8 @@ objective_list(struct ctl *c)
 const struct verb verbs_objective[] = {
 	{ "objective", "list", "", 0, 0, "json where sort", "",
 	    "List objectives with their error budgets.",
-	    "Columns: in: the window; target: share of node-hours that must "
+	    "Columns: share of: the bandwidth of peers, or the promised one; "
+	    "in: the window; target: share of node-hours that must "
 	    "be good; good: share that is good; budget left: share of the "
 	    "error budget, below 0 if it is overspent; worst part: the node or "
 	    "leaf with the most bad node-hours; state: ok, spent (no budget "

@@ -101,6 +101,7 @@ diagnosis_free(struct diagnosis *d)
 	json_decref(d->canaries);
 	json_decref(d->kinds);
 	free(d->crossings);
+	free(d->log_rates);
 	free(d->obs);
 	free(d->busy);
 	free(d);

@@ -185,8 +185,9 @@ json_t *diagnosis_node_links(const struct diagnosis *d, const struct node *n);
 json_t *diagnosis_link_health(const struct diagnosis *d);
 /* Return the bandwidth of every node and leaf today as a share of its peers'
  * bandwidth, from the newest rounds of bandwidth: {nodes [{node leaf state
- * share spread rounds}] leaves [{leaf share spread rounds}]}; spread: of the
- * share's logarithm; rounds 0: unknown. */
+ * share spread rounds rate?}] leaves [{leaf share spread rounds rate?}]};
+ * spread: of the share's logarithm; rounds 0: unknown; rate: in B/s in rounds
+ * of the test bw, of a leaf to its nearest other leaf. */
 json_t *diagnosis_shares(const struct diagnosis *d);
 /* Return the verdict of a node. */
 enum verdict diagnosis_of_node(const struct diagnosis *d, const struct node *n);

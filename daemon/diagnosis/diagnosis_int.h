@@ -33,10 +33,16 @@
 
 #define SHARES_ROUNDS 3 /* rounds from which today's share is determined */
 
-/* How much farther a leaf is than other leaves, newest round first. */
-struct crossings {
-	double effect[SHARES_ROUNDS];
+/* The newest values of a subject, newest first. */
+struct newest {
+	double x[SHARES_ROUNDS];
 	int known;
+};
+
+/* How much farther a leaf is than other leaves, and the logarithm of its rate
+ * to the nearest of them in B/s. */
+struct crossings {
+	struct newest effect, log_rate;
 };
 
 TAILQ_HEAD(prediction_runs, prediction_run); /* fault_prediction.c */
@@ -58,6 +64,8 @@ struct diagnosis {
 	uint32_t leaf_count;
 	struct crossings *crossings; /* by leaf number */
 	uint32_t crossings_count;
+	struct newest *log_rates; /* of bandwidth in B/s, by node id */
+	size_t log_rates_count;
 	/* Switches above leaves (spines.c); NULL: not determined yet. */
 	struct stages *stages;
 	uint32_t *stage_of;    /* by leaf number */

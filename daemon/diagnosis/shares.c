@@ -43,6 +43,47 @@ shares_shift_of(const double *newest, int known)
 	return r;
 }
 
+static void
+shares_newest_add(struct newest *to, double x)
+{
+	memmove(to->x + 1, to->x, sizeof(to->x) - sizeof(to->x[0]));
+	to->x[0] = x;
+	to->known += to->known < SHARES_ROUNDS;
+}
+
+/* Write the rate in B/s, if it was measured. */
+static void
+shares_rate_put(json_t *o, const struct newest *log_rate)
+{
+	double x[SHARES_ROUNDS];
+
+	if (log_rate->known == 0)
+		return;
+	memcpy(x, log_rate->x, sizeof(x));
+	json_object_set_new(o, "rate",
+	    json_real(exp(robust_median(x, (size_t)log_rate->known))));
+}
+
+/* Keep the rates of nodes. Only one test counts: others move other sizes. */
+static void
+shares_rates_hear(struct diagnosis *d, const struct round *round)
+{
+	size_t count = roster_count(d->roster);
+
+	if (round->canary != CANARY_BW || round->partners != PARTNERS_MATCH)
+		return;
+	if (d->log_rates_count < count) {
+		d->log_rates = xreallocarray(d->log_rates, count,
+		    sizeof(*d->log_rates));
+		memset(d->log_rates + d->log_rates_count, 0,
+		    (count - d->log_rates_count) * sizeof(*d->log_rates));
+		d->log_rates_count = count;
+	}
+	for (size_t i = 0; i < round->score_count; i++)
+		shares_newest_add(&d->log_rates[round->scores[i].node->id],
+		    log(round->scores[i].q));
+}
+
 /* Write the share that corresponds to a shift, and its error. A subject that is
  * faster than its peers has share 1. */
 static void
@@ -154,6 +195,7 @@ shares_hear(struct diagnosis *d, const struct round *round)
 	double *scratch, *far, *known, typical;
 	size_t n = 0;
 
+	shares_rates_hear(d, round);
 	if (round->grid_count == 0 || round->partners != PARTNERS_MATCH)
 		return;
 	shares_pairs_read(d, round, &p);
@@ -184,10 +226,9 @@ shares_hear(struct diagnosis *d, const struct round *round)
 		if (isnan(far[a]) || p.leaves[a] == SCORE_NO_LEAF)
 			continue;
 		c = &d->crossings[p.leaves[a]];
-		memmove(c->effect + 1, c->effect,
-		    sizeof(c->effect) - sizeof(c->effect[0]));
-		c->effect[0] = far[a] - typical;
-		c->known += c->known < SHARES_ROUNDS;
+		shares_newest_add(&c->effect, far[a] - typical);
+		if (round->canary == CANARY_BW)
+			shares_newest_add(&c->log_rate, -far[a]);
 	}
 	free(p.x);
 	free(p.leaf_of);
@@ -209,16 +250,20 @@ diagnosis_shares(const struct diagnosis *d)
 		o = json_pack("{s:s, s:s, s:s}", "node", n->name, "leaf",
 		    n->leaf, "state", names_agent_states[n->state]);
 		shares_put(o, &s);
+		if ((size_t)n->id < d->log_rates_count)
+			shares_rate_put(o, &d->log_rates[n->id]);
 		json_array_append_new(nodes, o);
 	}
 	for (uint32_t i = 0; i < d->leaf_count; i++) {
 		struct shift s = shares_judged(d, JUDGE_LEAF, i);
 
-		if (i < d->crossings_count && d->crossings[i].known > 0)
-			s = shares_shift_of(d->crossings[i].effect,
-			    d->crossings[i].known);
+		if (i < d->crossings_count && d->crossings[i].effect.known > 0)
+			s = shares_shift_of(d->crossings[i].effect.x,
+			    d->crossings[i].effect.known);
 		o = json_pack("{s:s}", "leaf", d->leaves[i]);
 		shares_put(o, &s);
+		if (i < d->crossings_count)
+			shares_rate_put(o, &d->crossings[i].log_rate);
 		json_array_append_new(leaves, o);
 	}
 	return json_pack("{s:o, s:o}", "nodes", nodes, "leaves", leaves);

@@ -23,14 +23,22 @@
 #define NS_PER_H  (3600.0 * 1e9)
 /* Slots of a ring, and the widths of a slot: with a window of 30 days a minute,
  * for the windows of alerts, and an hour. */
-#define SLOTS      736
-#define FINE_OF    43200
-#define COARSE_OF  720
-#define ROW_FORMAT "NAME node|leaf SHARE TARGET WINDOW"
+#define SLOTS     736
+#define FINE_OF   43200
+#define COARSE_OF 720
+#define ROW_FORMAT                                                             \
+	"NAME node|leaf|collective:NODES SHARE TARGET WINDOW [promise]"
+#define SET_NODES_MAX 4096
 
 const char *const objective_classes[OBJECTIVE_CLASS_MAX] = {
 	[OBJECTIVE_NODE] = "node",
-	[OBJECTIVE_LEAF] = "leaf"
+	[OBJECTIVE_LEAF] = "leaf",
+	[OBJECTIVE_COLLECTIVE] = "collective"
+};
+
+const char *const objective_bases[OBJECTIVE_BASIS_MAX] = {
+	[OBJECTIVE_PEERS] = "peers",
+	[OBJECTIVE_PROMISE] = "promise"
 };
 
 const char *const objective_alerts[OBJECTIVE_ALERT_MAX] = {
@@ -52,7 +60,12 @@ static const struct {
 
 /* The fields of a row after its name. */
 static const struct conf_row fields[] = {
-	{ "objective", "class", CONF_CHOICE, 0, 0, "node|leaf", NULL, "", "" },
+	{ "objective", "class", CONF_CHOICE, 0, 0, "node|leaf|collective", NULL,
+	    "", "" },
+	{ "objective", "nodes", CONF_INT, 2, SET_NODES_MAX, NULL, "2", "1",
+	    "" },
+	{ "objective", "basis", CONF_CHOICE, 0, 0, "peers|promise", "peers", "",
+	    "" },
 	{ "objective", "share", CONF_REAL, 0.01, 1, NULL, NULL, "1", "" },
 	{ "objective", "target", CONF_REAL, 0.5, 0.99999, NULL, NULL, "1", "" },
 	{ "objective", "window", CONF_SPAN, 86400, 365 * 86400.0, NULL, NULL,
@@ -69,16 +82,34 @@ objective_name_is_good(const char *name)
 		"0123456789_.-")] == '\0';
 }
 
+/* Split "collective:8" into class and nodes. Only collectives have nodes. */
+static const char *
+objective_class_split(char *class)
+{
+	char *colon = strchr(class, ':');
+
+	if (colon != NULL)
+		*colon++ = '\0';
+	if ((colon != NULL) !=
+	    (strcmp(class, objective_classes[OBJECTIVE_COLLECTIVE]) == 0))
+		return NULL;
+	return colon != NULL ? colon : "2";
+}
+
 static int
 objective_row_parse(const char *row, struct objective *ret, struct err *err)
 {
-	char name[128], class[32], share[32], target[32], window[32], end;
-	char text[256];
+	char name[128], class[32], share[32], target[32], window[32];
+	char basis[32] = "peers", text[384], end;
+	int words = sscanf(row, "%127s %31s %31s %31s %31s %31s %c", name,
+	    class, share, target, window, basis, &end);
+	const char *nodes = words < 5 || words > 6
+	    ? NULL
+	    : objective_class_split(class);
 	struct conf *c;
 	int rc;
 
-	if (sscanf(row, "%127s %31s %31s %31s %31s %c", name, class, share,
-		target, window, &end) != 5)
+	if (nodes == NULL)
 		return err_set(err, -EINVAL,
 		    "invalid objective \"%.100s\": expected " ROW_FORMAT
 		    ", for example links node 95%% 99.5%% 30d",
@@ -89,19 +120,38 @@ objective_row_parse(const char *row, struct objective *ret, struct err *err)
 		    "letters, digits, '.', '_' and '-'",
 		    name, OBJECTIVE_NAME_BYTES - 1);
 	snprintf(text, sizeof(text),
-	    "[objective]\nclass = %s\nshare = %s\ntarget = %s\nwindow = %s\n",
-	    class, share, target, window);
+	    "[objective]\nclass = %s\nnodes = %s\nshare = %s\ntarget = %s\n"
+	    "window = %s\nbasis = %s\n",
+	    class, nodes, share, target, window, basis);
 	rc = conf_parse(fields, name, text, &c, err);
 	if (rc < 0)
 		return rc;
 	snprintf(ret->name, sizeof(ret->name), "%.31s", name);
 	ret->of = (enum objective_class)CONF_CHOICE_OF(c, "objective", "class",
 	    objective_classes);
+	ret->basis = (enum objective_basis)CONF_CHOICE_OF(c, "objective",
+	    "basis", objective_bases);
+	ret->set_nodes = ret->of == OBJECTIVE_COLLECTIVE
+	    ? (unsigned)conf_int(c, "objective", "nodes")
+	    : 0;
 	ret->share = conf_real(c, "objective", "share");
 	ret->target = conf_real(c, "objective", "target");
 	ret->window_ns = conf_span_ns(c, "objective", "window");
 	conf_free(c);
 	return 0;
+}
+
+double
+objective_sets_good(unsigned set_nodes, unsigned nodes, unsigned slow)
+{
+	double good = 1;
+
+	/* Sets that avoid one slow node, then two, ... */
+	for (unsigned i = 0; i < slow; i++)
+		good *= nodes - i <= set_nodes
+		    ? 0
+		    : (double)(nodes - i - set_nodes) / (double)(nodes - i);
+	return good;
 }
 
 int

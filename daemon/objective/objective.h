@@ -20,8 +20,23 @@
 #define OBJECTIVE_NAME_BYTES 32
 
 /* The parts of a cluster that an objective covers. */
-enum objective_class { OBJECTIVE_NODE, OBJECTIVE_LEAF, OBJECTIVE_CLASS_MAX };
+enum objective_class {
+	OBJECTIVE_NODE,
+	OBJECTIVE_LEAF,
+	/* Any set of nodes of one leaf: a collective of large messages is as
+	 * fast as the slowest of its nodes. */
+	OBJECTIVE_COLLECTIVE,
+	OBJECTIVE_CLASS_MAX
+};
 extern const char *const objective_classes[OBJECTIVE_CLASS_MAX];
+
+/* The reference of a share. */
+enum objective_basis {
+	OBJECTIVE_PEERS,
+	OBJECTIVE_PROMISE,
+	OBJECTIVE_BASIS_MAX
+};
+extern const char *const objective_bases[OBJECTIVE_BASIS_MAX];
 
 struct objective {
 	char name[OBJECTIVE_NAME_BYTES];
@@ -29,13 +44,19 @@ struct objective {
 	double share;  /* least share of the expected bandwidth; less is bad */
 	double target; /* share of node-hours that must be good, below 1 */
 	uint64_t window_ns;
+	enum objective_basis basis;
+	unsigned set_nodes; /* nodes of a collective; 0: another class */
 };
 
-/* Parse rows "NAME CLASS SHARE TARGET WINDOW", separated by commas, for example
- * "links node 95% 99.5% 30d". Return their number, or -EINVAL with the
- * reason in err. */
+/* Parse rows "NAME CLASS SHARE TARGET WINDOW [promise]", separated by commas,
+ * for example "links node 95% 99.5% 30d". Return their number, or -EINVAL with
+ * the reason in err. */
 int objective_parse(const char *rows, struct objective ret[OBJECTIVE_MAX],
     struct err *err);
+
+/* Return the share of all sets of set_nodes nodes of a leaf that have no slow
+ * node. set_nodes is at most nodes. */
+double objective_sets_good(unsigned set_nodes, unsigned nodes, unsigned slow);
 
 /* The alerts. Each has a long window and a short one of a twelfth of it. The
  * short window ends the alert soon after the fault. */

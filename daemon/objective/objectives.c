@@ -28,6 +28,7 @@
 /* Parts with a name; more bad parts than this are one outage. */
 #define PARTS_MAX   1024
 #define PARTS_SHOWN 100
+#define ALL_PARTS   "all" /* subject, when every part is bad */
 /* Bad node-hours of a part are kept in thirtieths of the window. */
 #define SPANS   31
 #define SPAN_OF 30
@@ -52,16 +53,21 @@ struct entry {
 	uint64_t span; /* the newest span of the parts */
 };
 
+/* Measured nodes, and their number by leaf; NULL: not counted. */
+struct known {
+	char *text;
+	struct hostlist names;
+	json_t *by_leaf;
+};
+
 struct objectives {
 	struct entry list[OBJECTIVE_MAX];
 	size_t count;
 	struct objectives_ops ops;
 	uint64_t now_unix_ns; /* up to here the time is counted; 0: nothing */
 	uint64_t row_unix_ns; /* of the newest row */
-	/* Measured nodes of the newest row, and by leaf; NULL: not counted. */
-	char *known;
-	struct hostlist names;
-	json_t *by_leaf;
+	/* Nodes of the newest row: all, and the ones of the promise. */
+	struct known known[OBJECTIVE_BASIS_MAX];
 	/* Up to here the store is read; rows that wait for it. */
 	uint64_t read_unix_ns;
 	int is_loaded;
@@ -102,9 +108,11 @@ objectives_free(struct objectives *os)
 		json_decref(e->index);
 		objective_tally_free(e->tally);
 	}
-	free(os->known);
-	hostlist_clear(&os->names);
-	json_decref(os->by_leaf);
+	for (int b = 0; b < OBJECTIVE_BASIS_MAX; b++) {
+		free(os->known[b].text);
+		hostlist_clear(&os->known[b].names);
+		json_decref(os->known[b].by_leaf);
+	}
 	json_decref(os->waiting);
 	free(os);
 }
@@ -231,63 +239,166 @@ objectives_advance(struct objectives *os, uint64_t now_unix_ns)
 }
 
 static void
-objectives_known_set(struct objectives *os, const char *known)
+objectives_known_set(struct known *k, const char *text)
 {
-	if (os->known != NULL && strcmp(os->known, known) == 0)
+	if (k->text != NULL && strcmp(k->text, text) == 0)
 		return;
-	free(os->known);
-	os->known = xstrdup(known);
-	hostlist_clear(&os->names);
-	if (hostlist_parse(known, &os->names, NULL) < 0)
-		os->names = (struct hostlist){ 0 };
-	json_decref(os->by_leaf);
-	os->by_leaf = NULL;
+	free(k->text);
+	k->text = xstrdup(text);
+	hostlist_clear(&k->names);
+	if (hostlist_parse(text, &k->names, NULL) < 0)
+		k->names = (struct hostlist){ 0 };
+	json_decref(k->by_leaf);
+	k->by_leaf = NULL;
 }
 
-/* Return how many measured nodes a part has. */
-static double
-objectives_nodes_of(struct objectives *os, enum objective_class of,
-    const char *subject)
+/* Return the number of measured nodes by leaf. */
+static const json_t *
+objectives_by_leaf(const struct objectives *os, struct known *k)
 {
-	if (of == OBJECTIVE_NODE)
-		return 1;
-	if (os->by_leaf == NULL) {
-		os->by_leaf = json_object();
-		for (size_t i = 0; i < os->names.count; i++) {
-			const char *leaf = os->ops.leaf_of(os->ops.arg,
-			    os->names.names[i]);
+	if (k->by_leaf != NULL)
+		return k->by_leaf;
+	k->by_leaf = json_object();
+	for (size_t i = 0; i < k->names.count; i++) {
+		const char *leaf = os->ops.leaf_of(os->ops.arg,
+		    k->names.names[i]);
 
-			json_object_set_new(os->by_leaf, leaf,
-			    json_integer(member_int(os->by_leaf, leaf) + 1));
-		}
+		json_object_set_new(k->by_leaf, leaf,
+		    json_integer(member_int(k->by_leaf, leaf) + 1));
 	}
-	return (double)member_int(os->by_leaf, subject);
+	return k->by_leaf;
+}
+
+/* A row from the view of one objective. */
+struct judgement {
+	const struct known *known;
+	const json_t *by_leaf;
+	/* Rate of the typical node or leaf over the rate of the basis. */
+	double factor;
+	json_t *slow; /* {subject: share}, of known nodes, or of leaves */
+};
+
+/* Collect the subjects below the share. */
+static void
+objectives_slow_read(const struct entry *e, const json_t *row,
+    struct judgement *j)
+{
+	const char *kind =
+	    objective_classes[e->o.of == OBJECTIVE_LEAF ? OBJECTIVE_LEAF
+							: OBJECTIVE_NODE];
+	const json_t *o;
+	size_t i;
+
+	j->slow = json_object();
+	member_foreach (row, "slow", i, o) {
+		double share = member_number(o, "share") * j->factor;
+		const char *subject = member_text(o, "subject");
+
+		if (strcmp(member_text(o, "kind"), kind) == 0 &&
+		    share < e->o.share &&
+		    (e->o.basis == OBJECTIVE_PEERS ||
+			e->o.of == OBJECTIVE_LEAF ||
+			hostlist_has(&j->known->names, subject)))
+			json_object_set_new(j->slow, subject, json_real(share));
+	}
+}
+
+/* Sets of nodes of a leaf: its node-hours are as bad as the share of its sets
+ * with a slow node, and each of its slow nodes has an equal part of them. */
+static void
+objectives_sets_set(const struct objectives *os, struct entry *e,
+    const struct judgement *j)
+{
+	json_t *slow_by_leaf = json_object(), *share;
+	const char *name;
+	json_t *count;
+
+	json_object_foreach (j->slow, name, share) {
+		const char *leaf = os->ops.leaf_of(os->ops.arg, name);
+
+		json_object_set_new(slow_by_leaf, leaf,
+		    json_integer(member_int(slow_by_leaf, leaf) + 1));
+	}
+	e->good = 0;
+	json_object_foreach ((json_t *)(uintptr_t)j->by_leaf, name, count) {
+		unsigned nodes = (unsigned)json_integer_value(count);
+		double good;
+
+		if (nodes < e->o.set_nodes)
+			continue;
+		good = j->factor < e->o.share
+		    ? 0
+		    : objective_sets_good(e->o.set_nodes, nodes,
+			  (unsigned)member_int(slow_by_leaf, name));
+		e->good += good * nodes;
+		e->bad += (1 - good) * nodes;
+	}
+	json_object_foreach (j->slow, name, share) {
+		const char *leaf = os->ops.leaf_of(os->ops.arg, name);
+		unsigned nodes = (unsigned)member_int(j->by_leaf, leaf);
+		unsigned slow = (unsigned)member_int(slow_by_leaf, leaf);
+
+		if (nodes >= e->o.set_nodes && j->factor >= e->o.share)
+			objectives_part_set(e, name,
+			    nodes *
+				(1 -
+				    objective_sets_good(e->o.set_nodes, nodes,
+					slow)) /
+				slow,
+			    json_real_value(share));
+	}
+	json_decref(slow_by_leaf);
+}
+
+static void
+objectives_slow_set(struct entry *e, const struct judgement *j)
+{
+	const char *name;
+	json_t *share;
+
+	json_object_foreach (j->slow, name, share) {
+		double nodes = e->o.of == OBJECTIVE_NODE
+		    ? 1
+		    : (double)member_int(j->by_leaf, name);
+
+		if (nodes == 0)
+			continue;
+		e->bad += nodes;
+		objectives_part_set(e, name, nodes, json_real_value(share));
+	}
+	e->good = fmax(0, (double)j->known->names.count - e->bad);
 }
 
 static void
 objectives_entry_set(struct objectives *os, struct entry *e, const json_t *row)
 {
-	json_t *slow;
-	size_t i;
+	const json_t *promise = json_object_get(row, "promise");
+	struct known *known = &os->known[e->o.basis];
+	struct judgement j = { known, objectives_by_leaf(os, known), 1, NULL };
 
-	e->bad = 0;
-	for (i = 0; i < e->count; i++)
+	e->good = e->bad = 0;
+	for (size_t i = 0; i < e->count; i++)
 		e->parts[i].nodes = 0;
-	member_foreach (row, "slow", i, slow) {
-		const char *subject = member_text(slow, "subject");
-		double share = member_number(slow, "share"), nodes;
-
-		if (strcmp(member_text(slow, "kind"),
-			objective_classes[e->o.of]) != 0 ||
-		    !(share < e->o.share))
-			continue;
-		nodes = objectives_nodes_of(os, e->o.of, subject);
-		if (nodes == 0)
-			continue;
-		e->bad += nodes;
-		objectives_part_set(e, subject, nodes, share);
+	if (e->o.basis == OBJECTIVE_PROMISE)
+		j.factor = member_number(promise,
+		    e->o.of == OBJECTIVE_LEAF ? "leaf" : "node");
+	if (!(j.factor > 0))
+		return; /* nothing was measured */
+	objectives_slow_read(e, row, &j);
+	if (e->o.of == OBJECTIVE_COLLECTIVE)
+		objectives_sets_set(os, e, &j);
+	else
+		objectives_slow_set(e, &j);
+	/* The typical part is below the share, so every part is. */
+	if (j.factor < e->o.share) {
+		for (size_t i = 0; i < e->count; i++)
+			e->parts[i].nodes = 0;
+		e->bad += e->good;
+		e->good = 0;
+		if (e->bad > 0)
+			objectives_part_set(e, ALL_PARTS, e->bad, j.factor);
 	}
-	e->good = fmax(0, (double)os->names.count - e->bad);
+	json_decref(j.slow);
 }
 
 static void
@@ -299,7 +410,10 @@ objectives_row_take(struct objectives *os, const json_t *row)
 		return; /* malformed */
 	objectives_advance(os, at_unix_ns);
 	os->row_unix_ns = at_unix_ns;
-	objectives_known_set(os, member_text(row, "known"));
+	objectives_known_set(&os->known[OBJECTIVE_PEERS],
+	    member_text(row, "known"));
+	objectives_known_set(&os->known[OBJECTIVE_PROMISE],
+	    member_text(json_object_get(row, "promise"), "known"));
 	for (size_t i = 0; i < os->count; i++)
 		objectives_entry_set(os, &os->list[i], row);
 }
@@ -315,8 +429,10 @@ objectives_row(struct objectives *os, json_t *row)
 		return;
 	}
 	/* Nodes may have moved to another leaf. */
-	json_decref(os->by_leaf);
-	os->by_leaf = NULL;
+	for (int b = 0; b < OBJECTIVE_BASIS_MAX; b++) {
+		json_decref(os->known[b].by_leaf);
+		os->known[b].by_leaf = NULL;
+	}
 	objectives_row_take(os, row);
 }
 
@@ -447,15 +563,32 @@ objectives_state_name(const struct objective_state *s)
 				       : "ok";
 }
 
+/* "node n1 has", or "all nodes have". */
+static const char *
+objectives_part_title(const struct entry *e, const struct part *p,
+    const char *verb, char ret[128])
+{
+	int is_leaf = e->o.of == OBJECTIVE_LEAF;
+	int is_all = strcmp(p->name, ALL_PARTS) == 0;
+
+	if (is_all)
+		snprintf(ret, 128, "all %s%s", is_leaf ? "leaves" : "nodes",
+		    verb[0] == '\0' ? "" : " have");
+	else
+		snprintf(ret, 128, "%s %.60s%s", is_leaf ? "leaf" : "node",
+		    p->name, verb);
+	return ret;
+}
+
 /* Append which part spends the budget, and which is bad now. */
 static void
 objectives_text_parts(const struct entry *e, const struct objective_state *s,
     uint64_t now_unix_ns, struct strbuf *to)
 {
-	const char *class = objective_classes[e->o.of];
 	const struct part *now = NULL;
 	struct worst *worst;
 	size_t others = 0, count = objectives_worst(e, now_unix_ns, &worst);
+	char title[128];
 
 	for (size_t i = 0; i < e->count; i++) {
 		const struct part *p = &e->parts[i];
@@ -467,15 +600,16 @@ objectives_text_parts(const struct entry *e, const struct objective_state *s,
 			now = p;
 	}
 	if (count > 0)
-		strbuf_addf(to,
-		    "; %s %.60s spent %.0f %% of it, %.1f node-hours", class,
-		    worst[0].part->name,
+		strbuf_addf(to, "; %s spent %.0f %% of it, %.1f node-hours",
+		    objectives_part_title(e, worst[0].part, "", title),
 		    100 * fmin(1, worst[0].hours / s->bad_hours),
 		    worst[0].hours);
 	if (now != NULL)
-		strbuf_addf(to,
-		    "; now %s %.60s has %.0f %% of the bandwidth of its peers",
-		    class, now->name, 100 * now->share);
+		strbuf_addf(to, "; now %s %.0f %% of the %s",
+		    objectives_part_title(e, now, " has", title),
+		    100 * now->share,
+		    e->o.basis == OBJECTIVE_PROMISE ? "promised bandwidth"
+						    : "bandwidth of its peers");
 	if (others > 0)
 		strbuf_addf(to, ", and %zu more are below %.4g %%", others,
 		    100 * e->o.share);
@@ -594,6 +728,15 @@ objectives_burn_json(const struct objective_burn *b)
 	    b->fires);
 }
 
+/* "node", "leaf", or "collective:8" as in objective.rows. */
+static json_t *
+objectives_class_json(const struct objective *o)
+{
+	return o->set_nodes > 0
+	    ? json_sprintf("%s:%u", objective_classes[o->of], o->set_nodes)
+	    : json_string(objective_classes[o->of]);
+}
+
 json_t *
 objectives_json(struct objectives *os, uint64_t now_unix_ns)
 {
@@ -610,10 +753,12 @@ objectives_json(struct objectives *os, uint64_t now_unix_ns)
 			json_object_set_new(burn, objective_alerts[a],
 			    objectives_burn_json(&s->burn[a]));
 		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:f, s:f, s:f, s:s, s:o, s:f, s:f, "
-			      "s:f, s:f, s:o, s:o, s:o, s:o}",
-			"name", e->o.name, "class", objective_classes[e->o.of],
-			"share", e->o.share, "target", e->o.target, "window_s",
+		    json_pack("{s:s, s:o, s:s, s:f, s:f, s:f, s:s, s:o, s:f, "
+			      "s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
+			"name", e->o.name, "class",
+			objectives_class_json(&e->o), "of",
+			objective_bases[e->o.basis], "share", e->o.share,
+			"target", e->o.target, "window_s",
 			(double)e->o.window_ns / 1e9, "state", v.state_name,
 			"text", text_json(v.text), "measured_hours",
 			s->measured_hours, "needed_hours", s->needed_hours,

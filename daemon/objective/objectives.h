@@ -37,7 +37,8 @@ void objectives_free(struct objectives *os); /* NULL is allowed */
  * standby. */
 int objectives_slice(struct objectives *os, int again, uint64_t now_unix_ns,
     uint64_t *ret_from_unix_ns, uint64_t *ret_to_unix_ns);
-/* Process the rows of the slice, [{at_unix_ns known slow}], newest first. */
+/* Process the rows of the slice, [{at_unix_ns known slow promise?}], newest
+ * first. */
 void objectives_load(struct objectives *os, const json_t *rows,
     uint64_t now_unix_ns);
 
@@ -50,7 +51,7 @@ void objectives_round(struct objectives *os, uint64_t now_ns);
  * periodically. */
 void objectives_tick(struct objectives *os, uint64_t now_unix_ns);
 
-/* Return all states, which the caller decrefs: [{name class share target
+/* Return all states, which the caller decrefs: [{name class of share target
  * window_s state text measured_hours needed_hours good_hours bad_hours good
  * budget burn {fast slow lasting {long_s short_s long_rate short_rate limit
  * fires}} parts [{subject bad_hours share?}]}]. state: undetermined, ok, spent,

@@ -10,11 +10,15 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "daemon/objective/promised.h"
+
 /* Make a row from the answer of diagnosis_shares: {at_unix_ns known slow [{kind
- * subject share spread}]}; nodes that are lost or in maintenance are not known.
- * last: the row before, or NULL. Return a new reference; NULL: the last row
- * still holds. */
-json_t *share_rows_make(const json_t *shares, const json_t *last,
-    uint64_t now_unix_ns);
+ * subject share spread}] promise? {known node leaf?}}; nodes that are lost or
+ * in maintenance are not known. promise: the known nodes of the promise, and
+ * the rate of the typical node and leaf over the promised rate. p: the promise,
+ * or NULL. last: the row before, or NULL. Return a new reference; NULL: the
+ * last row still holds. */
+json_t *share_rows_make(const json_t *shares, const struct promised *p,
+    const json_t *last, uint64_t now_unix_ns);
 
 #endif

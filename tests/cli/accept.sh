@@ -10,7 +10,7 @@ mkdir "$at"
 
 cat >"$at/GET_shares" <<'END'
 200
-{"nodes": [{"node": "node1", "leaf": "leaf1", "state": "ok"}, {"node": "node2", "leaf": "leaf1", "state": "ok"}, {"node": "node3", "leaf": "leaf2", "state": "ok"}, {"node": "node4", "leaf": "leaf2", "state": "ok"}, {"node": "node5", "leaf": "leaf2", "state": "lost"}], "leaves": []}
+{"nodes": [{"node": "node1", "leaf": "leaf1", "state": "ok", "rate": 11.5e9}, {"node": "node2", "leaf": "leaf1", "state": "ok"}, {"node": "node3", "leaf": "leaf2", "state": "ok"}, {"node": "node4", "leaf": "leaf2", "state": "ok"}, {"node": "node5", "leaf": "leaf2", "state": "lost"}], "leaves": [{"leaf": "leaf1", "share": 1, "rate": 9e9}]}
 END
 awk 'BEGIN {
 	print 200
@@ -99,6 +99,8 @@ check "order of memory" grep -q 'campaigns/self/run {"overrides":{"campaign.node
 check "page without a script or an address" sh -c \
     '! grep -Eq "<script|https?:" "$0"' "$work/report.html"
 check "page: results" grep -q '<td>link</td><td>node2</td>' "$work/report.html"
+check "rates for objectives" jq -e '.nodes[0].rate == 11.5e9 and
+    .leaves == [{leaf: "leaf1", rate: 9e9}]' "$work/report.json"
 expect accept-show 0 "$coalctl" accept show "$work/report.json"
 
 # Signed, verified; not with another authority, nor after a change.

@@ -124,7 +124,14 @@ def test_objectives():
     is computed from the stored rows at each start, and its alert is an
     event."""
     with Collector() as c:
-        c.options["objective.rows"] = "links node 95% 99.5% 1d"
+        c.options["objective.rows"] = (
+            "links node 95% 99.5% 1d, all collective:2 95% 99.5% 1d promise")
+        c.options["objective.report"] = c.dir + "/report.json"
+        with open(c.dir + "/report.json", "w") as f:
+            json.dump({"kind": "coalmine-acceptance", "version": 1,
+                       "summary": {}, "nodes": [
+                           {"node": f"node{i}", "rate": 1.25e10}
+                           for i in (1, 2, 3)]}, f)
         c.issue("node[1-3]", "agent")
         c.campaign("quick")
         c.start()
@@ -134,6 +141,11 @@ def test_objectives():
         a[0].records(run, bandwidth(run))
         poll("hours", 60, lambda: c.get("objectives")[0]["good_hours"] > 0)
         close(a)
+        # All nodes have 80 % of the rate at the acceptance.
+        o = c.get("objectives")[1]
+        assert o["of"] == "promise" and o["class"] == "collective:2", o
+        assert o["bad_hours"] > 0 and o["good_hours"] == 0, o
+        assert o["parts"][0]["subject"] == "all", o
         code, text = coalctl(c, "objective", "list")
         assert code == 1 and "undetermined: 0.0 of 0.8 hours" in text, text
         c.stop()
@@ -142,6 +154,7 @@ def test_objectives():
         with sqlite3.connect(c.dir + "/state/coalmine.db") as db:
             rows = db.execute("SELECT body FROM share").fetchall()
             assert len(rows) == 1 and "node[1-3]" in rows[0][0], rows
+            assert json.loads(rows[0][0])["promise"]["node"] == 0.8, rows
             db.execute("DELETE FROM share")
             for hours, rows in ((20, []), (2, slow)):
                 at_ns = now_ns - hours * 3600 * 10 ** 9

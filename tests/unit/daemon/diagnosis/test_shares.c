@@ -82,6 +82,22 @@ expect_share(struct fix *f, const char *list, const char *key, const char *name,
 }
 
 static void
+expect_rate(struct fix *f, const char *list, const char *key, const char *name,
+    double rate)
+{
+	json_t *all = diagnosis_shares(f->diagnosis), *row;
+	double is = NAN;
+	size_t i;
+
+	member_foreach (all, list, i, row)
+		if (strcmp(member_text(row, key), name) == 0)
+			is = member_number(row, "rate");
+	json_decref(all);
+	if (!(fabs(is / rate - 1) < 0.05))
+		fail_msg("%s: %g B/s, not %g", name, is, rate);
+}
+
+static void
 test_node(void **state)
 {
 	struct fix *f = *state;
@@ -93,6 +109,8 @@ test_node(void **state)
 		hear(f, 0.5, 1);
 	expect_share(f, "nodes", "node", "node5", 0.5, 3);
 	expect_share(f, "nodes", "node", "node6", 1, 3);
+	expect_rate(f, "nodes", "node", "node5", RATE / 2);
+	expect_rate(f, "nodes", "node", "node6", RATE);
 	expect_share(f, "leaves", "leaf", "10.78.2.0/24", 1, 3);
 	/* two rounds later it is normal again */
 	for (int i = 0; i < 2; i++)
@@ -110,6 +128,8 @@ test_uplink(void **state)
 	for (int i = 0; i < 3; i++)
 		hear(f, 1, 0.4);
 	expect_share(f, "leaves", "leaf", "10.78.2.0/24", 0.4, 3);
+	expect_rate(f, "leaves", "leaf", "10.78.2.0/24", 0.4 * RATE);
+	expect_rate(f, "leaves", "leaf", "10.78.1.0/24", RATE);
 	expect_share(f, "leaves", "leaf", "10.78.1.0/24", 1, 3);
 	expect_share(f, "leaves", "leaf", "10.78.3.0/24", 1, 3);
 	expect_share(f, "nodes", "node", "node5", 1, 3);

@@ -25,7 +25,7 @@
 #define NODES 100
 
 static const struct objective month = { "links", OBJECTIVE_NODE, 0.95, 0.995,
-	30 * D_NS };
+	30 * D_NS, OBJECTIVE_PEERS, 0 };
 
 static void
 test_rows(void **state)
@@ -47,6 +47,14 @@ test_rows(void **state)
 	assert_string_equal(o[1].name, "up-1");
 	assert_int_equal(o[1].of, OBJECTIVE_LEAF);
 	assert_true(o[1].window_ns == 7 * D_NS);
+	assert_int_equal(o[1].basis, OBJECTIVE_PEERS);
+	assert_int_equal(objective_parse("all collective:8 95% 99.5% 30d "
+					 "promise",
+			     o, &err),
+	    1);
+	assert_int_equal(o[0].of, OBJECTIVE_COLLECTIVE);
+	assert_int_equal(o[0].set_nodes, 8);
+	assert_int_equal(o[0].basis, OBJECTIVE_PROMISE);
 }
 
 static void
@@ -56,7 +64,11 @@ test_rows_invalid(void **state)
 		const char *rows, *want;
 	} cases[] = {
 		{ "links node 95% 99.5%", "expected NAME" },
-		{ "links node 95% 99.5% 30d 4", "expected NAME" },
+		{ "links node 95% 99.5% 30d 4", "basis" },
+		{ "links node 95% 99.5% 30d promise 4", "expected NAME" },
+		{ "a collective 95% 99.5% 30d", "expected NAME" },
+		{ "a node:8 95% 99.5% 30d", "expected NAME" },
+		{ "a collective:1 95% 99.5% 30d", "nodes" },
 		{ "li/nks node 95% 99.5% 30d", "invalid name" },
 		{ "links rack 95% 99.5% 30d", "class" },
 		{ "links node 120% 99.5% 30d", "share" },
@@ -82,6 +94,21 @@ test_rows_invalid(void **state)
 		if (strstr(err.text, cases[i].want) == NULL)
 			fail_msg("%s: %s", cases[i].rows, err.text);
 	}
+}
+
+/* Sets of a leaf of 16 nodes that avoid its slow nodes. */
+static void
+test_sets(void **state)
+{
+	(void)state;
+	assert_float_equal(objective_sets_good(8, 16, 0), 1, NEAR);
+	assert_float_equal(objective_sets_good(8, 16, 1), 0.5, NEAR);
+	/* 14 over 8, over 16 over 8 */
+	assert_float_equal(objective_sets_good(8, 16, 2), 3003 / 12870.0, NEAR);
+	assert_float_equal(objective_sets_good(8, 16, 8), 1 / 12870.0, NEAR);
+	assert_float_equal(objective_sets_good(8, 16, 9), 0, NEAR);
+	assert_float_equal(objective_sets_good(8, 8, 1), 0, NEAR);
+	assert_float_equal(objective_sets_good(8, 8, 8), 0, NEAR);
 }
 
 static struct objective_tally *t;
@@ -294,6 +321,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_rows_invalid),
+		cmocka_unit_test(test_sets),
 		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_alerts, setup, teardown),

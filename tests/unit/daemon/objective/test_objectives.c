@@ -24,11 +24,11 @@
 #define NEAR 1e-6
 
 static const struct objective both[] = {
-	{ "n", OBJECTIVE_NODE, 0.95, 0.9, 720 * H_NS },
-	{ "l", OBJECTIVE_LEAF, 0.95, 0.9, 720 * H_NS },
+	{ "n", OBJECTIVE_NODE, 0.95, 0.9, 720 * H_NS, OBJECTIVE_PEERS, 0 },
+	{ "l", OBJECTIVE_LEAF, 0.95, 0.9, 720 * H_NS, OBJECTIVE_PEERS, 0 },
 };
 static const struct objective strict = { "s", OBJECTIVE_NODE, 0.95, 0.99,
-	720 * H_NS };
+	720 * H_NS, OBJECTIVE_PEERS, 0 };
 
 static unsigned changes;
 static char last_state[32], last_text[400];
@@ -242,6 +242,91 @@ test_alert(void **state)
 	objectives_free(os);
 }
 
+static const struct objective of_promise[] = {
+	{ "n", OBJECTIVE_NODE, 0.95, 0.9, 720 * H_NS, OBJECTIVE_PROMISE, 0 },
+	{ "l", OBJECTIVE_LEAF, 0.95, 0.9, 720 * H_NS, OBJECTIVE_PROMISE, 0 },
+	{ "c", OBJECTIVE_COLLECTIVE, 0.95, 0.9, 720 * H_NS, OBJECTIVE_PROMISE,
+	    2 },
+	{ "p", OBJECTIVE_COLLECTIVE, 0.95, 0.9, 720 * H_NS, OBJECTIVE_PEERS,
+	    2 },
+};
+
+static void
+assert_hours(struct objectives *os, size_t at, uint64_t now, double good,
+    double bad, const char *worst)
+{
+	json_t *list = objectives_json(os, now);
+	const json_t *o = json_array_get(list, at);
+	const json_t *part = json_array_get(json_object_get(o, "parts"), 0);
+
+	assert_float_equal(member_number(o, "good_hours"), good, NEAR);
+	assert_float_equal(member_number(o, "bad_hours"), bad, NEAR);
+	assert_string_equal(member_text(part, "subject"), worst);
+	json_decref(list);
+}
+
+/* Leaf a has n1 and n2, leaf b the others. n6 is not in the promise. First
+ * the typical node has 96 %, n3 98 % of that; then the typical node 90 %. */
+static void
+test_promise(void **state)
+{
+	struct objectives *os = objectives_new(of_promise, 4, &ops);
+	json_t *row = row_at(NOW, "n[1-6]",
+	    json_pack("[o, o, o]", slow("node", "n3", 0.98),
+		slow("node", "n6", 0.5), slow("leaf", "a", 0.9)));
+	json_t *last = row_at(NOW + 10 * H_NS, "n[1-6]", json_array());
+
+	(void)state;
+	json_object_set_new(row, "promise",
+	    json_pack("{s:s, s:f}", "known", "n[1-5]", "node", 0.96));
+	json_object_set_new(last, "promise",
+	    json_pack("{s:s, s:f, s:f}", "known", "n[1-5]", "node", 0.9, "leaf",
+		1.0));
+	load(os, NULL, NOW);
+	row_take(os, row);
+	assert_hours(os, 0, NOW + 10 * H_NS, 40, 10, "n3");
+	/* No rate of leaves was measured. */
+	assert_hours(os, 1, NOW + 10 * H_NS, 0, 0, "");
+	/* One of three pairs of n3 to n5 is good: 1 of 3 node-hours. */
+	assert_hours(os, 2, NOW + 10 * H_NS, 30, 20, "n3");
+	/* Of its peers: n6 is slow in a leaf of four, half of its pairs. */
+	assert_hours(os, 3, NOW + 10 * H_NS, 40, 20, "n6");
+	row_take(os, last);
+	assert_hours(os, 0, NOW + 20 * H_NS, 40, 60, "all");
+	assert_hours(os, 1, NOW + 20 * H_NS, 50, 0, "");
+	assert_hours(os, 2, NOW + 20 * H_NS, 30, 70, "all");
+	assert_hours(os, 3, NOW + 20 * H_NS, 100, 20, "n6");
+	/* A row of a time without a report. */
+	row_take(os, row_at(NOW + 20 * H_NS, "n[1-6]", json_array()));
+	assert_hours(os, 0, NOW + 30 * H_NS, 40, 60, "all");
+	assert_hours(os, 3, NOW + 30 * H_NS, 160, 20, "n6");
+	objectives_free(os);
+}
+
+/* The sentence about all nodes. */
+static void
+test_promise_text(void **state)
+{
+	struct objectives *os = objectives_new(of_promise, 1, &ops);
+	json_t *row = row_at(NOW, "n[1-4]", json_array());
+	struct objectives_view v;
+
+	(void)state;
+	json_object_set_new(row, "promise",
+	    json_pack("{s:s, s:f}", "known", "n[1-4]", "node", 0.9));
+	load(os, NULL, NOW);
+	row_take(os, json_incref(row));
+	json_object_set_new(row, "at_unix_ns",
+	    json_integer((json_int_t)(NOW + 24 * H_NS)));
+	row_take(os, row);
+	objectives_look(os, 0, NOW + 25 * H_NS, &v);
+	if (strstr(v.text,
+		"all nodes spent 100 % of it, 100.0 node-hours; now all nodes "
+		"have 90 % of the promised bandwidth") == NULL)
+		fail_msg("%s", v.text);
+	objectives_free(os);
+}
+
 /* Rounds that are hours apart make the windows longer. */
 static void
 test_cadence(void **state)
@@ -358,6 +443,8 @@ main(void)
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_standby),
 		cmocka_unit_test(test_alert),
+		cmocka_unit_test(test_promise),
+		cmocka_unit_test(test_promise_text),
 		cmocka_unit_test(test_cadence),
 		cmocka_unit_test(test_undetermined),
 		cmocka_unit_test(test_malformed),
