@@ -100,6 +100,44 @@ accept_html_results(struct strbuf *sb, const json_t *report)
 }
 
 static void
+accept_html_number(struct strbuf *sb, double x)
+{
+	if (isfinite(x))
+		strbuf_addf(sb, "<td class=\"n\">%.4g</td>", x);
+	else
+		strbuf_addf(sb, "<td class=\"n\">-</td>");
+}
+
+static void
+accept_html_kpis(struct strbuf *sb, const json_t *report)
+{
+	const json_t *o;
+	size_t i;
+
+	if (json_array_size(json_object_get(report, "kpis")) == 0)
+		return;
+	strbuf_addf(sb,
+	    "<h2>Indicators of rounds</h2>\n<p>In a round each node or leaf "
+	    "exchanges messages with its neighbours. The intervals are 95 %% "
+	    "confidence intervals of the "
+	    "mean, each for itself. No promise is judged by "
+	    "them.</p>\n<table><tr><th>indicator</th><th>of</th>"
+	    "<th class=\"n\">value</th><th class=\"n\">from</th>"
+	    "<th class=\"n\">to</th><th class=\"n\">rounds</th></tr>\n");
+	member_foreach (report, "kpis", i, o) {
+		strbuf_addf(sb, "<tr>");
+		accept_html_cell(sb, member_text(o, "kpi"));
+		accept_html_cell(sb, member_text(o, "kind"));
+		accept_html_number(sb, member_number(o, "value"));
+		accept_html_number(sb, member_number(o, "lo"));
+		accept_html_number(sb, member_number(o, "hi"));
+		accept_html_number(sb, (double)member_int(o, "rounds"));
+		strbuf_addf(sb, "</tr>\n");
+	}
+	strbuf_addf(sb, "</table>\n");
+}
+
+static void
 accept_html_list(struct strbuf *sb, const char *title, const json_t *list)
 {
 	const json_t *o;
@@ -168,6 +206,7 @@ accept_report_html(const json_t *report)
 	    100 * member_number(summary, "share"),
 	    100 * member_number(summary, "error"));
 	accept_html_results(&sb, report);
+	accept_html_kpis(&sb, report);
 	accept_html_list(&sb, "Not covered",
 	    json_object_get(report, "not_covered"));
 	accept_html_list(&sb, "Guessed values of the promise",

@@ -14,6 +14,7 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "ctl/accept/kpi.h"
 #include "ctl/accept/seal.h"
 #include "schema/promise.h"
 
@@ -342,6 +343,30 @@ accept_report_detects(const struct evidence *e)
 	return ret;
 }
 
+/* Of rounds of pairs; of copies of memory nothing waits for the others. */
+static json_t *
+accept_report_kpis(const struct evidence *e)
+{
+	json_t *ret = json_array(), *o;
+
+	for (size_t class = 0; class < EVIDENCE_MEMORY; class ++)
+		for (int k = 0; k < KPI_MAX; k++) {
+			struct kpi_value v = kpi_of(e->paths, e->path_count,
+			    class, (enum kpi)k);
+
+			if (!isfinite(v.value))
+				continue;
+			o = json_pack("{s:s, s:s, s:I, s:f}", "kpi",
+			    kpi_names[k], "kind", kinds[class], "rounds",
+			    (json_int_t)v.rounds, "level", KPI_LEVEL);
+			accept_report_number(o, "value", v.value);
+			accept_report_number(o, "lo", v.lo);
+			accept_report_number(o, "hi", v.hi);
+			json_array_append_new(ret, o);
+		}
+	return ret;
+}
+
 void
 accept_report_judge(json_t *report, const struct conf *promise,
     const struct evidence *e)
@@ -371,6 +396,7 @@ accept_report_judge(json_t *report, const struct conf *promise,
 	accept_report_number(report, "efficiency", e->efficiency);
 	json_object_set_new(report, "results", rows);
 	json_object_set_new(report, "detects", accept_report_detects(e));
+	json_object_set_new(report, "kpis", accept_report_kpis(e));
 	json_object_set_new(report, "not_covered",
 	    accept_report_not_covered(report, e));
 	json_object_set_new(report, "summary",

@@ -30,7 +30,7 @@ int accept_report_check(const json_t *report, struct conf **ret_promise,
  * run. The caller frees it with evidence_free. */
 struct evidence *accept_report_evidence(const json_t *report,
     const struct conf *promise, const json_t *records);
-/* Set the members {efficiency results detects not_covered summary} of a
+/* Set the members {efficiency results detects kpis not_covered summary} of a
  * report. */
 void accept_report_judge(json_t *report, const struct conf *promise,
     const struct evidence *e);

@@ -446,6 +446,17 @@ accept_share(const json_t *row, char *scratch)
 	return scratch;
 }
 
+static const char *
+accept_kpi_interval(const json_t *row, char *scratch)
+{
+	double lo = member_number(row, "lo"), hi = member_number(row, "hi");
+
+	if (!isfinite(lo) || !isfinite(hi))
+		return "unknown";
+	snprintf(scratch, PRINT_BYTES, "%.4g to %.4g", lo, hi);
+	return scratch;
+}
+
 /* Parts that hold are counted; with --all they are listed. */
 static void
 accept_print(const struct ctl *c, const json_t *report)
@@ -461,6 +472,7 @@ accept_print(const struct ctl *c, const json_t *report)
 	};
 	const json_t *summary = json_object_get(report, "summary");
 	json_t *rows = json_array(), *o;
+	char text[PRINT_BYTES];
 	size_t i;
 
 	member_foreach (report, "results", i, o)
@@ -480,6 +492,12 @@ accept_print(const struct ctl *c, const json_t *report)
 		       "detected with probability %.2f\n",
 		    member_text(o, "kind"), 100 * member_number(o, "share"),
 		    member_number(o, "probability"));
+	member_foreach (report, "kpis", i, o)
+		printf("%s: %s of a round: %.4g, 95 %% confidence interval %s "
+		       "(%lld rounds)\n",
+		    member_text(o, "kind"), member_text(o, "kpi"),
+		    member_number(o, "value"), accept_kpi_interval(o, text),
+		    (long long)member_int(o, "rounds"));
 	member_foreach (report, "not_covered", i, o)
 		printf("not covered: %s\n", json_string_value(o));
 	member_foreach (json_object_get(report, "promise"), "guessed", i, o)
@@ -617,7 +635,7 @@ static int
 accept_recompute(struct acceptance *a)
 {
 	static const char *const made[] = { "efficiency", "results", "detects",
-		"not_covered", "summary" };
+		"kpis", "not_covered", "summary" };
 	json_t *old = json_deep_copy(a->report);
 	int rc = accept_records_all(a);
 

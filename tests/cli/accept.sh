@@ -101,6 +101,8 @@ check "page without a script or an address" sh -c \
 check "page: results" grep -q '<td>link</td><td>node2</td>' "$work/report.html"
 check "rates for objectives" jq -e '.nodes[0].rate == 11.5e9 and
     .leaves == [{leaf: "leaf1", rate: 9e9}]' "$work/report.json"
+check "page: indicators" grep -q '<td>Jain index</td><td>link</td>' \
+    "$work/report.html"
 expect accept-show 0 "$coalctl" accept show "$work/report.json"
 
 # Signed, verified; not with another authority, nor after a change.
