@@ -485,6 +485,22 @@ def test_diags(c):
     os.rename(c.campaigns + ".away", c.campaigns)
     cleared(c, "campaigns cannot be read: ")
 
+    # TCP carried a run, although the nodes have a fabric.
+    fabric = inventory_of()
+    fabric["rails"] = [{"name": "mlx5_1"}]
+    fabric["nics"][0]["port"] = "1"
+    three = [node(c, f"node{i}", mesh="", inventory=fabric)
+             for i in (1, 2, 3)]
+    text = ("measurements used tcp although mlx5_1 is up, on 3 nodes: node1, "
+            "node2, node3")
+    run = c.run("quick")
+    three[0].wait("start", 20, lambda m: m["run"] == run)
+    three[0].records(run, dict(begin(run), carried={
+        "wanted": "auto", "transport": "tcp"}), end(run, 2))
+    c.wait_state(run, ["finished"])
+    problem(c, text, "DeviceAllow")
+    close(three)
+
 
 def test_blind(c):
     """Nodes without a measurement are reported after some intervals of the
