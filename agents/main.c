@@ -33,6 +33,7 @@
 #include "agents/process/broker.h"
 #include "agents/process/child.h"
 #include "agents/process/drop.h"
+#include "agents/process/own.h"
 #include "agents/process/proc.h"
 #include "agents/run/privileged.h"
 #include "agents/run/run.h"
@@ -134,18 +135,20 @@ main_separation_check(const struct conf *c, struct err *err)
 	const char *user = conf_string(c, "agent", "user");
 	const char *child = conf_string(c, "children", "user");
 
-	if (user[0] == '\0')
+	if (geteuid() != 0 || user[0] == '\0')
 		return 0;
 	if (conf_int(c, "agent", "ras_port") > 0)
 		return err_set(err, -EINVAL,
-		    "%s: agent.ras_port: expected 0 with agent.user: only root "
-		    "can read the processes of jobs",
-		    conf_where(c, "agent", "ras_port"));
+		    "%s: agent.ras_port: expected 0 with agent.user = %s: only "
+		    "root can read the processes of jobs; set agent.user = "
+		    "(empty) to query RAS",
+		    conf_where(c, "agent", "ras_port"), user);
 	if (child[0] == '\0' || strcmp(child, "root") == 0 ||
 	    strcmp(child, user) == 0 || strcmp(user, "root") == 0)
 		return err_set(err, -EINVAL,
 		    "%s: agent.user: expected a user other than root, and in "
-		    "children.user another one",
+		    "children.user another one; agent.user = (empty) runs the "
+		    "agent as one process",
 		    conf_where(c, "agent", "user"));
 	return 0;
 }
@@ -258,13 +261,15 @@ main_user_find(struct agent *ag)
 	if (geteuid() != 0 || user[0] == '\0')
 		return;
 	pw = getpwnam(user);
-	if (pw == NULL || pw->pw_uid == 0 || ag->child_uid < 0 ||
+	if (pw == NULL)
+		fatalx("%s: agent.user: user %s does not exist; "
+		       "systemd-sysusers creates the users of packages",
+		    conf_where(ag->conf, "agent", "user"), user);
+	if (pw->pw_uid == 0 || ag->child_uid < 0 ||
 	    (int64_t)pw->pw_uid == ag->child_uid)
-		fatalx("%s: agent.user: %s",
-		    conf_where(ag->conf, "agent", "user"),
-		    pw == NULL ? "this user does not exist"
-			       : "expected a user other than root and "
-				 "children.user");
+		fatalx("%s: agent.user: expected a user other than root and "
+		       "children.user",
+		    conf_where(ag->conf, "agent", "user"));
 	ag->uid = pw->pw_uid;
 	ag->gid = pw->pw_gid;
 }
@@ -285,23 +290,25 @@ main_names_find(struct agent *ag)
 	snprintf(ag->pmix, sizeof(ag->pmix), "%s/coalmine-pmix", libexec);
 }
 
-/* Check the conditions of a start other than values: missing helper programs
- * and unreadable files. */
-static int
-main_files_check(const struct agent *ag)
+/* Give the files of the network process to its user, or back to root. */
+static void
+main_files_own(const struct agent *ag)
 {
-	struct err err;
+	static const char *const ends[] = { "", ".new", ".ask" };
+	const char *paths[] = { conf_string(ag->conf, "tls", "key"),
+		conf_string(ag->conf, "tls", "cert"),
+		conf_string(ag->conf, "agent", "enroll") };
+	char path[AGENT_PATH_MAX];
 
-	if (access(ag->keeper, X_OK) < 0) {
-		log_warn("%s: children.libexec: cannot execute %s",
-		    conf_where(ag->conf, "children", "libexec"), ag->keeper);
-		return -ENOENT;
-	}
-	if (session_files_check(ag->conf, ag->name, &err) < 0) {
-		log_warnx("%s", err.text);
-		return -EINVAL;
-	}
-	return 0;
+	if (geteuid() != 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		for (size_t e = 0; paths[i][0] == '/' && e < ARRAY_LEN(ends);
+		     e++)
+			if (str_format(path, sizeof(path), "%s%s", paths[i],
+				ends[e]) >= 0)
+				own_file(path, ag->uid < 0 ? 0 : (uid_t)ag->uid,
+				    ag->uid < 0 ? 0 : (gid_t)ag->gid);
 }
 
 /* A folder of ours. The network process must own it. */
@@ -309,20 +316,20 @@ static void
 main_folder_make(const struct agent *ag, const char *what, mode_t mode)
 {
 	const char *path = conf_string(ag->conf, "agent", what);
+	const char *user = conf_string(ag->conf, "agent", "user");
+	uid_t uid = ag->uid < 0 ? 0 : (uid_t)ag->uid;
+	gid_t gid = ag->uid < 0 ? 0 : (gid_t)ag->gid;
 	struct stat st;
-	int made = mkdir(path, mode) == 0;
 
-	if (!made && errno != EEXIST)
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
 		fatal("cannot create agent.%s %s", what, path);
-	if (ag->uid < 0)
+	if (geteuid() != 0)
 		return;
-	if (made && chown(path, (uid_t)ag->uid, (gid_t)ag->gid) < 0)
-		fatal("cannot change the owner of agent.%s %s", what, path);
-	if (stat(path, &st) < 0 || (int64_t)st.st_uid != ag->uid)
+	(void)own_tree(path, uid, gid);
+	if (ag->uid >= 0 && (stat(path, &st) < 0 || st.st_uid != uid))
 		fatalx("agent.%s %s belongs to another user than agent.user "
 		       "%s; run: chown -R %s %s",
-		    what, path, conf_string(ag->conf, "agent", "user"),
-		    conf_string(ag->conf, "agent", "user"), path);
+		    what, path, user, user, path);
 }
 
 /* Our folders, and what an earlier life left in them. */
@@ -333,6 +340,8 @@ main_state_open(struct agent *ag)
 
 	main_folder_make(ag, "state_dir", 0700);
 	main_folder_make(ag, "run_dir", 0711);
+	main_files_own(ag);
+	own_end();
 	if (proc_cgroup_home(path, sizeof(path)) >= 0)
 		ag->cgroup = xstrdup(path);
 	cleanup_leftovers(ag);
@@ -348,6 +357,35 @@ main_spool_open(struct agent *ag)
 	if (spool_open(path, conf_bytes(ag->conf, "agent", "spool_max"),
 		&ag->spool) < 0)
 		fatalx("cannot open the spool in %s", path);
+}
+
+static void
+main_drop(const struct agent *ag)
+{
+	if (ag->uid >= 0)
+		drop_privileges(conf_string(ag->conf, "agent", "user"),
+		    (uid_t)ag->uid, (gid_t)ag->gid, (gid_t)ag->child_gid);
+}
+
+/* Check the conditions of a start other than values: missing helper programs
+ * and files that the user of the network process cannot read. */
+static int
+main_files_check(const struct agent *ag)
+{
+	struct err err;
+
+	if (access(ag->keeper, X_OK) < 0) {
+		log_warn("%s: children.libexec: cannot execute %s",
+		    conf_where(ag->conf, "children", "libexec"), ag->keeper);
+		return -ENOENT;
+	}
+	main_files_own(ag);
+	main_drop(ag);
+	if (session_files_check(ag->conf, ag->name, &err) < 0) {
+		log_warnx("%s", err.text);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* With agent.user, become the network process. */
@@ -366,8 +404,7 @@ main_separate(struct agent *ag)
 		fatal("cannot start the broker");
 	}
 	ag->broker = fd;
-	drop_privileges(conf_string(ag->conf, "agent", "user"), (uid_t)ag->uid,
-	    (gid_t)ag->gid, (gid_t)ag->child_gid);
+	main_drop(ag);
 	log_info("broker with pid %d; network process with user %s", (int)pid,
 	    conf_string(ag->conf, "agent", "user"));
 }

@@ -14,6 +14,8 @@ cluster_lab=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")/lab
 cluster_net=10.78.0.0/16
 # Interfaces of the ranks of a node, where its hosts have several.
 cluster_nics=${cluster_nics-}
+# agent.user; empty: agents are one process.
+cluster_agent_user=${cluster_agent_user-}
 
 in_host()
 {
@@ -44,7 +46,8 @@ poll() # SECONDS COMMAND...
 cluster_prepare() # BUILD|INSTALLATION SOURCE NODES
 {
 	in_host collector bash -eu -s -- "$1" "$2" "$3" >/dev/null <<<"
-		$(declare -p cluster cluster_net cluster_nics)
+		$(declare -p cluster cluster_net cluster_nics \
+			cluster_agent_user)
 		$(declare -f cluster_user write_tls write_collector write_agent)
 		if [ -x \"\$1/bin/coalctl\" ]; then
 			mkdir -p $cluster && cp -r \"\$1\" $cluster/stage
@@ -92,8 +95,9 @@ write_agent() # NODE
 {
 	mkdir -p "$cluster/$1/state" "$cluster/$1/run"
 	{
-		printf '[agent]\nstate_dir = %s\nrun_dir = %s\n' \
-			"$cluster/$1/state" "$cluster/$1/run"
+		printf '[agent]\nuser = %s\nstate_dir = %s\nrun_dir = %s\n' \
+			"$cluster_agent_user" "$cluster/$1/state" \
+			"$cluster/$1/run"
 		write_tls "$1"
 		# Hosts have only the jobs of the tests.
 		printf '[idle]\ncheck = always\n'

@@ -381,12 +381,13 @@ const struct conf_row options_agent[] = {
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
 	    "Name of this node. The certificate of the agent (tls.cert) must "
 	    "contain this name. Empty: the host name." },
-	{ "agent", "user", CONF_STRING, 0, 64, NULL, "", "",
+	{ "agent", "user", CONF_STRING, 0, 64, NULL, "coalmine-agent", "",
 	    "User as which the agent reads data of the network, if the agent "
 	    "is started by root: a second process, which stays root, starts "
-	    "probes. This user must own agent.state_dir, agent.run_dir and the "
-	    "folder of tls.key. Empty: one process, which stays root. Read at "
-	    "the start only." },
+	    "probes. At the start the agent gives agent.state_dir, "
+	    "agent.run_dir, tls.key, tls.cert and the file of agent.enroll to "
+	    "this user. Empty: one process, which stays root. Read at the "
+	    "start only." },
 	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,
 	    "/var/lib/coalmine-agent", "",
 	    "Directory of the spool, and of the files by which the agent "

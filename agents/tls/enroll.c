@@ -48,7 +48,9 @@ enroll_token_get(struct enroll *e, struct err *err)
 	const char *text = conf_string(e->conf, "agent", "enroll");
 	const char *users = conf_string(e->conf, "agent", "munge_users");
 	const char *user = conf_string(e->conf, "children", "user");
-	const struct passwd *pw = user[0] != '\0' ? getpwnam(user) : NULL;
+	const char *own = conf_string(e->conf, "agent", "user");
+	const struct passwd *pw = own[0] != '\0' ? getpwnam(own) : NULL;
+	int separate = pw != NULL && pw->pw_uid == geteuid();
 	struct pki_token t;
 	size_t len;
 	int rc;
@@ -56,6 +58,13 @@ enroll_token_get(struct enroll *e, struct err *err)
 	if (text[0] == '\0' || (text[0] == '/' && access(text, F_OK) < 0))
 		return 0;
 	e->by_munge = strcmp(text, "munge") == 0;
+	if (e->by_munge && separate)
+		return err_set(err, -EINVAL,
+		    "%s: agent.enroll = munge: expected agent.user = (empty) "
+		    "until this node is enrolled: the collector trusts the "
+		    "credentials of root, not of %s",
+		    conf_where(e->conf, "agent", "enroll"), own);
+	pw = user[0] != '\0' ? getpwnam(user) : NULL;
 	/* A user who can write the collector's credential decides which
 	 * collector this node trusts, so the user of probes must not be one of
 	 * these users. */

@@ -78,7 +78,7 @@ agent() {
 	want=$1
 	shift
 	finds "$build/agents/coalmine-agent" "$want" "$@" \
-	    -o agent.collector=localhost:17700 -o children.user= \
+	    -o agent.collector=localhost:17700 -o children.user= -o agent.user= \
 	    -o children.libexec="$work/libexec" ${last:+-o "$last"}
 }
 

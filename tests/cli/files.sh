@@ -67,7 +67,7 @@ for option in ca cert key; do
 	[ ! -x "$build/agents/coalmine-agent" ] ||
 	    refused "$work/$option" "$build/agents/coalmine-agent" "$@" \
 		-o agent.collector=127.0.0.1:1 -o agent.name=n1 \
-		-o children.user= -o agent.state_dir="$work/agent" \
+		-o children.user= -o agent.user= -o agent.state_dir="$work/agent" \
 		-o agent.run_dir="$work/run"
 	[ ! -x "$build/daemon/coalmined" ] ||
 	    refused "$work/$option" "$build/daemon/coalmined" --foreground "$@" \

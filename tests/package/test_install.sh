@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The packages in a fresh root of Debian with systemd as its init. A lower version
-# is installed, set up as in README.Debian, and runs a campaign with either MPI. A
-# rank has no access outside the unit's sandbox. Nodes enrol by munge in two
-# networks. systemd restarts programs that do not answer. The upgrade keeps the
-# configuration, removal stops the units, and after purge no files remain. The
-# root has the packages' dependencies and munge, but no network.
+# is installed, set up as in README.Debian with an agent of one process, and runs
+# a campaign with either MPI. Nodes enrol by munge in two networks. The upgrade
+# keeps the configuration; without agent.user = the agent then has two processes,
+# enrols again, and runs the same campaigns. A rank has no access outside the
+# unit's sandbox. systemd restarts programs that do not answer. Removal stops the
+# units, and after purge no files remain. The root has the packages' dependencies
+# and munge, but no network.
 #
 # Not covered: access of probes in the unit to InfiniBand or GPUs.
 . "$(dirname "$0")/lib.sh"
@@ -54,7 +56,7 @@ check_installed() {
 	done
 	inside coalctl version --json 2>/dev/null | grep -q "\"coalctl\": *\"$version\"" ||
 	    fail "coalctl version: $(inside coalctl version --json 2>&1)"
-	ok "users" getent passwd coalmine coalmine-probe
+	ok "users" getent passwd coalmine coalmine-agent coalmine-probe
 	ok "units" systemd-analyze verify --man=no coalmined.service \
 	    coalmine-agent.service
 	for unit in coalmined coalmine-agent; do
@@ -77,6 +79,12 @@ set_up() {
 	    for a in "addr add 10.1.0.2/24 dev eth0" "link set eth0 up" \
 		"link set lo up"; do ip -n node2 $a; done
 	    mkdir /mnt/node2'
+	ok "an agent of one process, and folders as then" sh -ec '
+	    sed -i "s/^#user = coalmine-agent/user =/" \
+		/etc/coalmine/coalmine-agent.conf
+	    grep -q "^user =$" /etc/coalmine/coalmine-agent.conf
+	    chown root: /etc/coalmine/pki
+	    chmod 755 /etc/coalmine/pki'
 	ok "collector set up" sh -c 'coalctl init >/mnt/init && cat /mnt/init'
 	ok "node enrolled by the line" sh -ec 'sh -c "$(grep umask /mnt/init)"
 	    for i in $(seq 120); do
@@ -106,7 +114,6 @@ check_runs() {
 	ok "agents are there" sh -c 'for i in $(seq 120); do
 	    [ "$(coalctl node list -s ok | grep -c "^node[12] ")" = 2 ] && exit
 	    sleep 0.5; done; exit 1'
-	ok "diags are green" coalctl diags
 	for mpi in openmpi mpich; do
 		ok "campaign canary by $mpi" coalctl campaign run canary \
 		    --wait -o campaign.mpi=$mpi -o measure.time=200ms
@@ -151,7 +158,7 @@ sandbox() {
 		-o command.on=each || coalctl report last
 	    cp /tmp/systemd-private-*-coalmine-agent.service-*/tmp/seen /mnt'
 	want=(coalmine-probe NoNewPrivs:1 CapEff:0000000000000000
-		CapBnd:00000000000000e0 "reaches 10.1.0.1")
+		CapBnd:00000000000000e1 "reaches 10.1.0.1")
 	if [ "$(inside stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then
 		say "IPAddressDeny is not looked at: only cgroup v1 here"
 		want+=("reaches 203.0.113.9")
@@ -185,7 +192,7 @@ munge_realm() {
 		--log-file=/mnt/node3/munge/log
 	    exec coalmine-agent -o agent.name=node3 \
 		-o agent.state_dir=/mnt/node3/state \
-		-o agent.run_dir=/mnt/node3/run -o agent.enroll=munge \
+		-o agent.run_dir=/mnt/node3/run -o agent.enroll=munge -o agent.user= \
 		-o agent.munge_socket=/mnt/node3/munge/socket \
 		-o tls.cert=/mnt/node3/a.pem -o tls.key=/mnt/node3/a.key \
 		-o tls.ca=/mnt/node3/ca.pem' >"$work/node3.log" 2>&1 &
@@ -246,6 +253,67 @@ upgrade() {
 	    fail "coalmine-agent.conf lost its settings"
 }
 
+# The real and effective user, and the capabilities of a process.
+rights() { # PID
+	inside awk '/^Uid/ { print $2, $3 }
+	    /^Cap(Prm|Eff)/ { sub("^0*", "", $2); print "{" $2 "}" }' \
+	    "/proc/$1/status" | paste -sd' '
+}
+
+# The agent as it is installed: one process without rights, and the broker.
+separation() {
+	local main broker all user
+	main=$(inside systemctl show -P MainPID coalmine-agent)
+	all=$(rights "$main")
+	[ "$all" = "0 0 {e0} {e0}" ] || fail "one process has: $all"
+	ok "agent.user by default" sh -ec '
+	    sed -i "s/^user =$/#user = coalmine-agent/" \
+		/etc/coalmine/coalmine-agent.conf
+	    sed -i "s/^enroll = munge/#enroll =/" \
+		/etc/coalmine/coalmine-agent.conf
+	    systemctl restart coalmine-agent'
+	main=$(inside systemctl show -P MainPID coalmine-agent)
+	broker=$(inside cat "/proc/$main/task/$main/children")
+	user=$(inside id -u coalmine-agent)
+	all="$(rights "$main"), $(rights "${broker% }")"
+	[ "$all" = "$user $user {} {}, 0 0 {e0} {e0}" ] ||
+	    fail "network process and broker have: $all"
+	ok "files have changed their owner" sh -ec '
+	    for f in /var/lib/coalmine-agent /var/lib/coalmine-agent/spool \
+		/run/coalmine-agent /etc/coalmine/pki/agent.key; do
+		[ "$(stat -c %U $f)" = coalmine-agent ] || { echo $f; exit 1; }
+	    done'
+	ok "in pki that user can only create files" setpriv \
+	    --reuid coalmine-agent --regid coalmine-agent --clear-groups \
+	    sh -ec 'cd /etc/coalmine/pki
+		: >x; mv x y; rm y
+		for f in collector.key ca.key collector.pem ca.pem; do
+		    ! rm -f $f || { echo removed $f; exit 1; }
+		done 2>/dev/null
+		! cat collector.key 2>/dev/null'
+	ok "it enrols again" sh -ec 'systemctl stop coalmine-agent
+	    rm /etc/coalmine/pki/agent.pem /etc/coalmine/pki/agent.key
+	    for i in $(seq 120); do
+		coalctl node list -s ok | grep -q "^node1 " || break
+		sleep 0.5
+	    done
+	    coalctl init >/mnt/init
+	    sh -c "$(grep umask /mnt/init)"
+	    for i in $(seq 120); do
+		coalctl node list -s ok | grep -q "^node1 " && break
+		sleep 0.5
+	    done
+	    coalctl node list -s ok | grep "^node1 "
+	    [ ! -e /etc/coalmine/pki/enroll ]
+	    [ "$(stat -c %U /etc/coalmine/pki/agent.key)" = coalmine-agent ]'
+	ok "what it cannot do is refused" sh -ec '
+	    ! coalmine-agent -n -o agent.ras_port=28028 2>/mnt/no
+	    grep -q "agent.ras_port: expected 0 with agent.user" /mnt/no
+	    ! coalmine-agent -n -o tls.cert=/mnt/none -o tls.key=/mnt/none.key \
+		-o agent.enroll=munge 2>/mnt/no
+	    grep -q "expected agent.user = (empty)" /mnt/no'
+}
+
 version=$(dpkg-deb -f "$packages"/coalmine-ctl_*.deb Version) ||
     fail "no packages in $packages"
 new=()
@@ -263,11 +331,13 @@ check_installed
 set_up
 second_node
 check_runs
-sandbox
+ok "diags are green" coalctl diags
 munge_realm
-watchdog
 upgrade
+separation
 check_runs
+sandbox
+watchdog
 ok "second node's end" pkill -f agent.name=node2
 rm "$root/etc/hosts"
 ok "removed" sh -c 'dpkg -r $(dpkg-query -W -f "\${Package} " "coalmine-*")'

@@ -81,7 +81,7 @@ class Node:
             "agent.state_dir": self.dir + "/state",
             "agent.run_dir": self.dir + "/run", "agent.enroll": self.token,
             "tls.ca": self.dir + "/ca.pem", "tls.cert": self.dir + "/a.pem",
-            "tls.key": self.dir + "/a.key", "children.user": "",
+            "tls.key": self.dir + "/a.key", "children.user": "", "agent.user": "",
             "mesh.net": "192.0.2.0/24"}
         self.options.update(more)
         Node.all.append(self)

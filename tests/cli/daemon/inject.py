@@ -193,7 +193,7 @@ class Session:
                 "agent.enroll": self.token, "idle.check": "always",
                 "tls.ca": self.node + "/ca.pem",
                 "tls.cert": self.node + "/a.pem",
-                "tls.key": self.node + "/a.key", "children.user": "",
+                "tls.key": self.node + "/a.key", "children.user": "", "agent.user": "",
                 "children.allow_root": "yes", "children.libexec": lib,
                 "children.mpich": bin_, "children.openmpi": "",
                 "mesh.net": "192.0.2.0/24", "mpi.net": "127.0.0.0/8",

@@ -39,7 +39,7 @@ def main():
                 "agent.collector": f"127.0.0.1:{c.port}",
                 "agent.state_dir": c.dir + "/agent",
                 "agent.run_dir": c.dir + "/agent/run",
-                "children.user": "",
+                "children.user": "", "agent.user": "",
                 "tls.ca": c.pki + "/ca.pem",
                 "tls.cert": c.pki + "/node1.pem",
                 "tls.key": c.pki + "/node1.key"}.items():

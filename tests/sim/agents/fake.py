@@ -305,12 +305,7 @@ class Agent:
         }
         conf.update({k.replace("__", "."): v for k, v in options.items()})
         self.broker = bool(separate and user not in ("", "root"))
-        if self.broker:
-            conf["agent.user"] = "daemon"
-            for path in (self.state, self.run_dir):
-                os.makedirs(path, mode=0o711, exist_ok=True)
-                shutil.chown(path, "daemon", "daemon")
-            shutil.chown(conf["tls.key"], "daemon")
+        conf["agent.user"] = "daemon" if self.broker else ""
         args = [os.path.join(BUILD, "agents", "coalmine-agent"), "--config",
                 "/dev/null"]
         for k, v in conf.items():
@@ -322,7 +317,7 @@ class Agent:
             args = ["unshare", "--mount", "sh", "-c",
                     "mount -t proc -o hidepid=invisible proc /proc && "
                     "exec setpriv --no-new-privs --bounding-set "
-                    '-all,+setuid,+setgid,+kill "$@"', "sh"] + args
+                    '-all,+setuid,+setgid,+kill,+chown "$@"', "sh"] + args
         if mounts:  # a line of shell, for the agent alone
             args = ["unshare", "--mount", "sh", "-c",
                     mounts + ' && exec "$@"', "sh"] + args
