@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A congestion campaign from order to report, with both MPIs.
+# A congestion campaign from order to report, with both MPIs. With real root the
+# agents have two processes (agent.user).
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -78,8 +79,22 @@ campaign() # MPI
 	expect_nothing_runs 15
 }
 
+# The process of an agent that reads the network has no rights.
+check_separation()
+{
+	[ -n "$cluster_agent_user" ] || return 0
+	in_host node1 sh -eu -c 'status=/proc/$(cat "$0/pid")/status
+		[ "$(awk "/^Uid/ { print \$3 }" $status)" = "$(id -u "$1")" ]
+		grep -q "^CapEff:\s0*$" $status' "$cluster/node1" \
+		"$cluster_agent_user" || fail "node1: agent.user is not used"
+	say "agents have the user $cluster_agent_user"
+}
+
 lab_up
+[ -z "$(in_host collector bash -c "$(declare -f cluster_user)
+	cluster_user")" ] || cluster_agent_user=daemon
 cluster_up 12
+check_separation
 campaign openmpi
 campaign mpich
 check_metrics
