@@ -206,9 +206,12 @@ inventory_put_pcie(json_t *o, const char *device)
 	}
 }
 
-/* A module whose temperature has reached its limit: a member that changes with
- * each reading would renew the inventory of every node all the time. Drivers
- * name the sensors of modules "Module0". */
+/* A module is reported from this far below its temperature limit on, in
+ * thousandths of a degree. Further below, a member that changes with each
+ * reading would renew the inventory of every node all the time. */
+#define MODULE_BELOW 5000
+
+/* Drivers name the sensors of modules "Module0". */
 static void
 inventory_put_module(json_t *o, const char *device)
 {
@@ -237,7 +240,7 @@ inventory_put_module(json_t *o, const char *device)
 			    limits[k]);
 			if (sensor_file(dir, file, &limit) < 0 || limit <= 0)
 				continue;
-			if (now >= limit) { /* thousandths */
+			if (now > limit - MODULE_BELOW) {
 				json_object_set_new(o, "module_c",
 				    json_integer(now / 1000));
 				json_object_set_new(o, "module_limit_c",

@@ -67,12 +67,13 @@ confirm_run_clear(struct confirm_run *p)
 void
 confirm_run_again_later(const struct diagnosis *d, struct incident *k)
 {
-	uint64_t wait_ns = AGAIN_NS << (k->tries < 8 ? k->tries : 8);
+	uint64_t wait_ns = AGAIN_NS
+	    << (k->confirm.tries < 8 ? k->confirm.tries : 8);
 
 	if (wait_ns > AGAIN_MAX_NS)
 		wait_ns = AGAIN_MAX_NS;
-	k->tries++;
-	k->next_ns = clk_ns() + wait_ns;
+	k->confirm.tries++;
+	k->confirm.next_ns = clk_ns() + wait_ns;
 	incident_write(d, k);
 }
 
@@ -174,7 +175,7 @@ confirm_run_choose(struct diagnosis *d, const struct incident *k)
 	    chosen);
 	/* All nodes of the leaf caused the effect together. */
 	if (n >= 3 && k->kind == JUDGE_LEAF &&
-	    (p->is_rate || k->fault->is_share) && !k->asks_way &&
+	    (p->is_rate || k->fault->is_share) && !k->confirm.asks_way &&
 	    k->series->sort != CANARY_INCAST)
 		n = confirm_load(list, roster_ids(d->roster), &d->rng, chosen,
 		    n);
@@ -219,7 +220,8 @@ confirm_run_partners_of(const struct diagnosis *d, const struct incident *k)
 {
 	if (k->series->sort == CANARY_INCAST)
 		return PARTNERS_RING; /* an incast has its own partners */
-	return k->fault->is_share || (k->kind == JUDGE_LEAF && !k->asks_way)
+	return k->fault->is_share ||
+		(k->kind == JUDGE_LEAF && !k->confirm.asks_way)
 	    ? PARTNERS_MATCH
 	    : d->pass.is_follow       ? PARTNERS_PAIR
 	    : confirm_run_has_ways(d) ? PARTNERS_ONE_WAY
@@ -309,7 +311,7 @@ confirm_run_campaign_make(const struct diagnosis *d, const struct incident *k,
 		{ "campaign", "nodes", nodes.text },
 		{ "campaign", "nodes_min", least },
 		{ "campaign", "alone",
-		    k->tries < DISTURBED_MAX ? "yes" : "no" },
+		    k->confirm.tries < DISTURBED_MAX ? "yes" : "no" },
 		{ "campaign", "deadline", "5m" },
 		/* Without a canary the default launcher starts it. */
 		{ "campaign", "launcher", k->launcher },
@@ -396,11 +398,12 @@ confirm_run_start(struct diagnosis *d, struct incident *k, int is_follow)
 static int
 confirm_run_is_due(const struct diagnosis *d, const struct incident *k)
 {
-	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
+	int answered = k->confirm.is_done &&
+	    k->confirm.finding != CONFIRM_UNCLEAR;
 
-	return k->fault->is_confirmable && k->what != WHAT_HOST &&
-	    (!answered || k->asks_way) && k->tries < TRIES_MAX &&
-	    clk_ns() >= k->next_ns &&
+	return k->fault->is_confirmable && !incident_is_excused(k) &&
+	    (!answered || k->confirm.asks_way) &&
+	    k->confirm.tries < TRIES_MAX && clk_ns() >= k->confirm.next_ns &&
 	    d->pass.in_window < d->o.second_pass_per_hour;
 }
 
@@ -625,37 +628,38 @@ confirm_run_is_leaf_slow(struct diagnosis *d, const struct incident *k)
 static void
 confirm_run_conclude(struct diagnosis *d, struct incident *k)
 {
-	int is_between = k->finding == CONFIRM_BETWEEN;
-	int is_place = confirm_is_place(k->finding);
+	int is_between = k->confirm.finding == CONFIRM_BETWEEN;
+	int is_place = confirm_is_place(k->confirm.finding);
 	/* All nodes have become slower, and a quarter of them are outliers.
 	 * Then some nodes that this run took for good may be slow too, and if
 	 * these share a leaf, the whole leaf looks slow. */
 	int is_among_slow = k->series->fleet.from != DRIFT_NONE &&
 	    4 * k->series->fleet_slow >= k->series->fleet_nodes;
-	int is_node = k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE &&
+	int is_node = k->kind == JUDGE_LEAF &&
+	    k->confirm.finding == CONFIRM_NODE &&
 	    confirm_run_outlier_id(d) != UINT32_MAX &&
 	    incident_find(d, JUDGE_NODE, confirm_run_outlier_id(d)) == NULL;
-	int clear = k->finding == CONFIRM_UNCLEAR ||
-	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE && !is_node) ||
+	int clear = k->confirm.finding == CONFIRM_UNCLEAR ||
+	    (k->kind == JUDGE_LEAF && k->confirm.finding == CONFIRM_NODE &&
+		!is_node) ||
 	    (is_place && confirm_run_is_below_spine(d, k)) ||
 	    (k->kind == JUDGE_NODE && is_place &&
 		(is_among_slow || !confirm_run_is_leaf_slow(d, k) ||
 		    confirm_run_is_leaf_busy(d, k->index)));
 
 	/* For a leaf, complete exchanges were measured. */
-	k->asks_way = is_place && !clear && !is_between &&
-	    k->report.way == CONFIRM_WAY_UNKNOWN &&
+	k->confirm.asks_way = is_place && !clear && !is_between &&
+	    k->confirm.report.way == CONFIRM_WAY_UNKNOWN &&
 	    k->series->sort != CANARY_INCAST && confirm_run_has_ways(d);
-	if (k->asks_way)
-		k->tries = 0;
-	fault_outlier_found(d, k, clear ? CONFIRM_UNCLEAR : k->finding);
+	if (k->confirm.asks_way)
+		k->confirm.tries = 0;
+	fault_outlier_found(d, k, clear ? CONFIRM_UNCLEAR : k->confirm.finding);
 	/* Neither leaf becomes bad, since the other may be the cause. */
 	k->verdict = clear || is_between ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
 		confirm_run_again_later(d, k);
 	judge_confirm(k->series->judge, k->kind, k->index, 1);
-	if (k->kind == JUDGE_NODE &&
-	    (k->what == WHAT_LEAF || k->what == WHAT_LINK)) {
+	if (k->kind == JUDGE_NODE && is_place && !clear) {
 		confirm_run_pass_to_leaf(d, k);
 		return;
 	}
@@ -675,11 +679,12 @@ static void
 confirm_run_conclude_way(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
 {
-	k->asks_way = 0;
-	k->report.way = confirm_is_place(r->finding) ? r->way
-						     : CONFIRM_WAY_UNKNOWN;
+	k->confirm.asks_way = 0;
+	k->confirm.report.way = confirm_is_place(r->finding)
+	    ? r->way
+	    : CONFIRM_WAY_UNKNOWN;
 	incident_write(d, k);
-	if (k->report.way != CONFIRM_WAY_UNKNOWN)
+	if (k->confirm.report.way != CONFIRM_WAY_UNKNOWN)
 		incident_tell(d, k);
 }
 
@@ -761,8 +766,8 @@ confirm_run_was_confirmed(const struct diagnosis *d, const struct incident *k)
 {
 	const struct incident *open = incident_find(d, k->kind, k->index);
 
-	return k->recovers && open != NULL && open->passed &&
-	    confirm_is_place(open->finding);
+	return k->recovers && open != NULL && open->confirm.is_done &&
+	    confirm_is_place(open->confirm.finding);
 }
 
 void
@@ -793,7 +798,7 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	/* Another run of the collector used the network, so the result does not
 	 * count, unless every repetition is disturbed as well. */
 	if ((p->disturbed || confirm_run_is_busy(d)) &&
-	    k->tries < DISTURBED_MAX) {
+	    k->confirm.tries < DISTURBED_MAX) {
 		confirm_run_again_later(d, k);
 		return;
 	}
@@ -818,7 +823,7 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		confirm_run_subtract_usual(d, k, pairs, n);
 		confirm_judge(p->leaves, p->count, pairs, n, slow_min, &report);
 	}
-	if (k->asks_way) {
+	if (k->confirm.asks_way) {
 		confirm_run_conclude_way(d, k, &report);
 		return;
 	}
@@ -835,15 +840,16 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		follow_up_heard(d, k, &report);
 		return;
 	}
-	k->passed = 1;
-	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
-	k->report = report;
-	k->finding = k->report.finding;
-	for (size_t i = 0; k->finding == CONFIRM_BETWEEN && i < p->count; i++)
+	k->confirm.is_done = 1;
+	snprintf(k->confirm.run, sizeof(k->confirm.run), "%s", run);
+	k->confirm.report = report;
+	k->confirm.finding = k->confirm.report.finding;
+	for (size_t i = 0;
+	     k->confirm.finding == CONFIRM_BETWEEN && i < p->count; i++)
 		if (p->leaves[i] != p->leaves[0] &&
 		    p->leaves[i] != SCORE_NO_LEAF)
-			k->other = p->leaves[i];
-	if (k->finding != CONFIRM_CLEARED) {
+			k->confirm.other = p->leaves[i];
+	if (k->confirm.finding != CONFIRM_CLEARED) {
 		confirm_run_conclude(d, k);
 		return;
 	}

@@ -391,7 +391,7 @@ diagnosis_is_of_crowd(const struct diagnosis *d,
 	/* How much of the slow uplink a node uses is chance. */
 	if (between != NULL)
 		return judge_effect(judge_track(s->judge, JUDGE_NODE, node)) <
-		    2 * between->report.effect;
+		    2 * between->confirm.report.effect;
 	return l != NULL && l->crowd &&
 	    incident_find(d, JUDGE_LEAF, leaf) != NULL &&
 	    judge_effect(judge_track(s->judge, JUDGE_NODE, node)) <

@@ -29,8 +29,11 @@ enum fault_source {
 
 /* A kind of fault. */
 struct fault_kind {
-	enum what what;        /* the word of a new case */
-	uint32_t others;       /* further words, 1 << enum what */
+	enum what what;  /* the word of a new case */
+	uint32_t others; /* further words, 1 << enum what */
+	/* The words of cases that need no confirmation or follow-up run,
+	 * because the network is not their cause, 1 << enum what. */
+	uint32_t excused;
 	uint8_t about;         /* its subjects, 1 << enum judge_kind */
 	enum verdict severity; /* verdict of a new case */
 	enum fault_source source;

@@ -71,11 +71,11 @@ void
 fault_intermittent_again(struct incident *k, struct diagnosis_series *s,
     const struct diagnosis_source *from)
 {
-	if (!k->passed)
+	if (!k->confirm.is_done)
 		return;
-	k->passed = 0; /* back again: is it permanent? */
-	k->tries = 0;
-	k->next_ns = 0;
+	k->confirm.is_done = 0; /* back again: is it permanent? */
+	k->confirm.tries = 0;
+	k->confirm.next_ns = 0;
 	k->series = s;
 	incident_source_set(k, from);
 }
@@ -119,7 +119,7 @@ fault_intermittent_restore(struct diagnosis *d, struct incident *k,
 	    roster_by_id(d->roster, k->index));
 	struct intermittent *data = k->data;
 
-	k->passed = 1;
+	k->confirm.is_done = 1;
 	data->effect = member_number(o, "effect");
 	for (int i = 0; i < DISPELLED_MANY; i++)
 		cn->dispelled_ns[i] = clk_ns();

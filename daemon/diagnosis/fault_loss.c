@@ -97,10 +97,11 @@ fault_loss_conclude_one(struct diagnosis *d, struct incident *k)
 	    fault_loss_is_outlier(d, k, DIAGNOSIS_LOSS_LEAF),
 	    fault_loss_is_outlier(d, k, DIAGNOSIS_LOSS_SPINE));
 
-	if (f == CONFIRM_UNCLEAR || (k->passed && k->finding == f))
+	if (f == CONFIRM_UNCLEAR ||
+	    (k->confirm.is_done && k->confirm.finding == f))
 		return;
-	k->passed = 1;
-	k->finding = f;
+	k->confirm.is_done = 1;
+	k->confirm.finding = f;
 	fault_outlier_found(d, k, f);
 	k->verdict = VERDICT_BAD;
 	incident_write(d, k);
@@ -183,8 +184,8 @@ fault_loss_text(const struct diagnosis *d, const struct incident *k, char *text)
 		fault_text_add(text, "; host contention: %s", data->host);
 	else
 		fault_text_add(text, "; %s",
-		    k->passed && said[k->finding] != NULL
-			? said[k->finding]
+		    k->confirm.is_done && said[k->confirm.finding] != NULL
+			? said[k->confirm.finding]
 			: "undetermined whether the node or a path loses them");
 }
 
@@ -193,7 +194,7 @@ static const char *
 fault_loss_step(const struct diagnosis *d, const struct incident *k)
 {
 	(void)d;
-	return names_whats[!k->passed && k->what == WHAT_NODE
+	return names_whats[!k->confirm.is_done && k->what == WHAT_NODE
 		? WHAT_UNDETERMINED
 		: k->what]
 	    .step;
@@ -202,6 +203,7 @@ fault_loss_step(const struct diagnosis *d, const struct incident *k)
 const struct fault_kind fault_loss = {
 	.what = WHAT_NODE,
 	.others = FAULT_OUTLIER_OTHERS,
+	.excused = 1u << WHAT_HOST,
 	.about = 1 << JUDGE_NODE | 1 << JUDGE_LEAF,
 	.severity = VERDICT_WARN,
 	.source = FAULT_LOSSES,

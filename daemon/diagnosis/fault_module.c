@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fault_module.c - a port whose pluggable module, such as an optical
- * transceiver, is at or above its own temperature limit. Agents report the
- * temperature of such modules only.
+ * transceiver, has reached its own temperature limit, until it is several
+ * degrees below. Agents report the temperature of modules above that only.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct module {
 	double now, limit; /* degrees Celsius */
 };
 
-/* Read the values of an object. Return 1 if it is too hot. */
+/* Read the values of an object. Return 1 if it has a module. */
 static int
 fault_module_read(const json_t *o, const char *name, struct module *ret)
 {
@@ -28,16 +28,17 @@ fault_module_read(const json_t *o, const char *name, struct module *ret)
 	    member_text(o, name));
 	ret->now = member_number(o, "module_c");
 	ret->limit = member_number(o, "module_limit_c");
-	return ret->now >= ret->limit; /* false for NAN */
+	return isfinite(ret->now - ret->limit);
 }
 
-/* The ports of a node may have changed: report the hottest module. */
+/* The ports of a node may have changed: report the module that is
+ * closest to its limit, or beyond it by most. */
 static void
 fault_module_hear(struct diagnosis *d, const struct node *n)
 {
 	struct incident *k = incident_find(d, JUDGE_NODE, (uint32_t)n->id);
 	struct diagnosis_series *s;
-	struct module one, worst = { .now = -INFINITY };
+	struct module one, worst = { .now = -INFINITY, .limit = INFINITY };
 	int is_new = k == NULL;
 	json_t *nic;
 	size_t i;
@@ -45,15 +46,16 @@ fault_module_hear(struct diagnosis *d, const struct node *n)
 	if (k != NULL && k->fault != &fault_module)
 		return; /* a measured result is more important */
 	member_foreach (n->inventory, "nics", i, nic)
-		if (fault_module_read(nic, "name", &one) && one.now > worst.now)
+		if (fault_module_read(nic, "name", &one) &&
+		    one.now - one.limit > worst.now - worst.limit)
 			worst = one;
-	if (isinf(worst.now)) {
-		if (k != NULL)
-			incident_end(d, k, VERDICT_OK,
-			    "its port modules are below their temperature "
-			    "limits");
+	if (k != NULL && isinf(worst.now))
+		incident_end(d, k, VERDICT_OK,
+		    "its port modules are several degrees below their "
+		    "temperature limits");
+	/* One that varies about its limit is one case. */
+	if (isinf(worst.now) || (k == NULL && worst.now < worst.limit))
 		return;
-	}
 	s = series_fact(d, WHAT_MODULE);
 	if (s == NULL)
 		return;
@@ -69,9 +71,16 @@ fault_module_text(const struct diagnosis *d, const struct incident *k,
 	const struct module *m = k->data;
 
 	(void)d;
-	fault_text_add(text,
-	    "%s: the module of port %s is at %.0f C; its limit is %.0f C",
-	    k->subject, m->port, m->now, m->limit);
+	if (m->now < m->limit)
+		fault_text_add(text,
+		    "%s: the module of port %s has reached its limit of "
+		    "%.0f C, and is at %.0f C now",
+		    k->subject, m->port, m->limit, m->now);
+	else
+		fault_text_add(text,
+		    "%s: the module of port %s is at %.0f C; its limit is "
+		    "%.0f C",
+		    k->subject, m->port, m->now, m->limit);
 }
 
 static void

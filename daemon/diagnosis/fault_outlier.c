@@ -70,7 +70,7 @@ fault_outlier_open(struct diagnosis *d, struct diagnosis_series *s,
 		    "replaces this one");
 		k = NULL;
 	}
-	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
+	if (k != NULL && k->what == WHAT_RAIL && !k->confirm.is_done &&
 	    s->sort == k->series->sort && s->rail[0] == '\0' &&
 	    strcmp(s->device, k->series->device) == 0 &&
 	    s->bytes == k->series->bytes) {
@@ -200,9 +200,9 @@ fault_outlier_dispel(struct diagnosis *d, struct incident *k)
 	fault_outlier_series_set(d, k, other);
 	fault_outlier_what_set(k);
 	k->verdict = VERDICT_WARN;
-	k->passed = 0;
-	k->tries = 0;
-	k->next_ns = 0;
+	k->confirm.is_done = 0;
+	k->confirm.tries = 0;
+	k->confirm.next_ns = 0;
 	incident_write(d, k);
 	incident_tell(d, k);
 }
@@ -249,10 +249,10 @@ fault_outlier_see(const struct diagnosis *d, const struct incident *k)
 	if (k->kind == JUDGE_LEAF) {
 		c.places = t->places;
 		c.slow_places = t->slow_places;
-	} else if (k->passed && k->report.partners > 0) {
-		c.partners = k->report.partners;
-		c.slow_partners = k->report.slow_partners;
-		c.partners_normal = k->report.pairs_fine;
+	} else if (k->confirm.is_done && k->confirm.report.partners > 0) {
+		c.partners = k->confirm.report.partners;
+		c.slow_partners = k->confirm.report.slow_partners;
+		c.partners_normal = k->confirm.report.pairs_fine;
 	} else if (k->index < d->node_count) {
 		c.partners = d->nodes[k->index].partners;
 		c.slow_partners = d->nodes[k->index].slow_partners;
@@ -315,26 +315,28 @@ fault_outlier_add_run(const struct diagnosis *d, const struct incident *k,
 		[CONFIRM_WAY_RECEIVE] = { ", only when it receives",
 		    ", only for traffic into the leaf" },
 	};
+	const struct incident_confirm *c = &k->confirm;
 	int is_leaf = k->what == WHAT_LEAF || k->what == WHAT_LINK;
 	int is_incast = k->series->sort == CANARY_INCAST;
 	char next[VERDICT_NEXT_MAX];
 
-	incident_next_write(d, k, next);
+	if (!k->confirm.is_done) {
+		incident_add_pending(d, k, text);
+		return;
+	}
 	fault_text_add(text, "; %s%s",
-	    !k->passed ? "confirmation run pending"
-		: k->what == WHAT_RAIL && k->finding == CONFIRM_NODE
+	    k->what == WHAT_RAIL && c->finding == CONFIRM_NODE
 		? "confirmation run over this rail: the node is slow, not "
 		  "its leaf"
-		: said[k->finding],
-	    !k->passed                          ? ""
-		: k->finding == CONFIRM_BETWEEN ? d->leaves[k->other]
-		: is_incast && k->report.way == CONFIRM_WAY_RECEIVE
+		: said[c->finding],
+	    c->finding == CONFIRM_BETWEEN ? d->leaves[c->other]
+		: is_incast && c->report.way == CONFIRM_WAY_RECEIVE
 		? ", measured as receiver of many senders"
-		: ways[k->report.way][is_leaf]);
+		: ways[c->report.way][is_leaf]);
+	incident_next_write(d, k, next);
 	if (next[0] != '\0')
 		fault_text_add(text,
-		    !k->passed ? ": %s"
-			: k->finding == CONFIRM_UNCLEAR
+		    c->finding == CONFIRM_UNCLEAR
 			? "; next run %s"
 			: "; run to find the direction: %s",
 		    next);
@@ -393,7 +395,7 @@ static const char *
 fault_outlier_step(const struct diagnosis *d, const struct incident *k)
 {
 	(void)d;
-	return k->passed && k->finding == CONFIRM_BETWEEN
+	return k->confirm.is_done && k->confirm.finding == CONFIRM_BETWEEN
 	    ? "check the uplinks of both leaves"
 	    : names_whats[k->what].step;
 }
@@ -401,6 +403,7 @@ fault_outlier_step(const struct diagnosis *d, const struct incident *k)
 const struct fault_kind fault_outlier = {
 	.what = WHAT_NODE,
 	.others = FAULT_OUTLIER_OTHERS,
+	.excused = 1u << WHAT_HOST,
 	.about = 1 << JUDGE_NODE | 1 << JUDGE_LEAF,
 	.severity = VERDICT_WARN,
 	.source = FAULT_ROUNDS,

@@ -356,9 +356,9 @@ fault_paths_hear_pairs(struct diagnosis *d, struct incident *k,
 	confirm_share(p->leaves, pairs, n, is_leaf, d->o.judge.effect_min,
 	    slow_min, &share);
 	e->sum += confirm_share_evidence(&share, share.usual + usual, more);
-	k->report.partners = share.pairs;
-	k->report.slow_partners = share.slow;
-	snprintf(k->pass_run, sizeof(k->pass_run), "%s", p->run);
+	k->confirm.report.partners = share.pairs;
+	k->confirm.report.slow_partners = share.slow;
+	snprintf(k->confirm.run, sizeof(k->confirm.run), "%s", p->run);
 	if (e->sum <= -CONFIRM_SHARE_SURE) {
 		fault_paths_dispel(d, k);
 		return;
@@ -367,9 +367,9 @@ fault_paths_hear_pairs(struct diagnosis *d, struct incident *k,
 		confirm_run_again_later(d, k);
 		return;
 	}
-	k->passed = 1;
-	k->finding = is_leaf ? CONFIRM_LINK : CONFIRM_NODE;
-	k->report.finding = k->finding;
+	k->confirm.is_done = 1;
+	k->confirm.finding = is_leaf ? CONFIRM_LINK : CONFIRM_NODE;
+	k->confirm.report.finding = k->confirm.finding;
 	k->verdict = VERDICT_BAD;
 	incident_write(d, k);
 	incident_tell(d, k);
@@ -390,9 +390,7 @@ fault_paths_text(const struct diagnosis *d, const struct incident *k,
 	double share = usual +
 	    (m != NULL ? m->share - m->rest : drift_shift(now));
 	uint32_t rounds = m != NULL ? m->rounds : drift_rounds(now);
-	char next[VERDICT_NEXT_MAX];
 
-	incident_next_write(d, k, next);
 	if (m != NULL)
 		fault_text_add(text,
 		    "%s: %.0f %% of its pairs are slow instead of the usual "
@@ -409,14 +407,13 @@ fault_paths_text(const struct diagnosis *d, const struct incident *k,
 		    "its uplinks, or a switch above it",
 		    k->subject, 100 * share, 100 * usual, rounds,
 		    series_kind(s->sort).name);
-	if (k->report.partners > 0)
+	if (k->confirm.report.partners > 0)
 		fault_text_add(text,
 		    "; confirmation run: %zu of %zu pairs are slow",
-		    k->report.slow_partners, k->report.partners);
-	if (!k->passed)
-		fault_text_add(text, "; confirmation run pending");
-	if (!k->passed && next[0] != '\0')
-		fault_text_add(text, ": %s", next);
+		    k->confirm.report.slow_partners,
+		    k->confirm.report.partners);
+	if (!k->confirm.is_done)
+		incident_add_pending(d, k, text);
 }
 
 static int

@@ -79,7 +79,7 @@ follow_up_add(struct diagnosis *d, struct diagnosis_series *s,
 	k = fault_outlier_suspect(d, s, kind, index, from);
 	k->recovers = recovers;
 	k->first_ns = clk_ns();
-	k->next_ns = k->first_ns +
+	k->confirm.next_ns = k->first_ns +
 	    (recovers ? follow_up_span(k, RECOVER_GAP_NS) : 0);
 	TAILQ_INSERT_TAIL(&d->follows, k, link);
 }
@@ -91,7 +91,7 @@ follow_up_is_over(const struct diagnosis *d, const struct incident *k)
 {
 	const struct judge_track *t = follow_up_track(k);
 
-	if (t == NULL || k->tries >= FOLLOW_TRIES ||
+	if (t == NULL || k->confirm.tries >= FOLLOW_TRIES ||
 	    (k->kind == JUDGE_NODE &&
 		!roster_is_up(roster_by_id(d->roster, k->index))))
 		return 1;
@@ -178,8 +178,8 @@ follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    ? judge_track(s->judge, k->kind, k->index)
 		    : NULL;
 
-		if (t == NULL || !k->fault->is_judged || k->what == WHAT_HOST ||
-		    k->fault->is_share)
+		if (t == NULL || !k->fault->is_judged ||
+		    incident_is_excused(k) || k->fault->is_share)
 			continue;
 		if (t->state >= JUDGE_OUTLIER && t->clean > 0 &&
 		    judge_was_large(t))
@@ -197,7 +197,7 @@ follow_up_due(struct diagnosis *d)
 		if (follow_up_is_over(d, k))
 			follow_up_drop(d, k);
 	TAILQ_FOREACH (k, &d->follows, link)
-		if (clk_ns() >= k->next_ns)
+		if (clk_ns() >= k->confirm.next_ns)
 			return k;
 	return NULL;
 }
@@ -211,7 +211,8 @@ follow_up_slow(struct diagnosis *d, struct incident *k,
 
 	judge_extra(k->series->judge, k->kind, k->index, r->effect);
 	if (follow_up_track(k)->state < JUDGE_OUTLIER) {
-		k->next_ns = clk_ns() + follow_up_span(k, FOLLOW_GAP_NS);
+		k->confirm.next_ns = clk_ns() +
+		    follow_up_span(k, FOLLOW_GAP_NS);
 		/* With all votes its judge may still need earlier rounds. */
 		if (judge_votes(follow_up_track(k)) >= d->o.judge.votes)
 			follow_up_drop(d, k);
@@ -220,7 +221,8 @@ follow_up_slow(struct diagnosis *d, struct incident *k,
 	fault_outlier_open(d, k->series, k->kind, k->index, &from);
 	opened = incident_find(d, k->kind, k->index);
 	if (opened != NULL && opened->verdict == VERDICT_WARN)
-		opened->next_ns = k->first_ns + follow_up_span(k, PERSIST_NS);
+		opened->confirm.next_ns = k->first_ns +
+		    follow_up_span(k, PERSIST_NS);
 	follow_up_drop(d, k);
 }
 
@@ -238,7 +240,8 @@ follow_up_well(struct diagnosis *d, struct incident *k,
 	TAILQ_FOREACH (other, &d->follows, link)
 		several += other != k && other->kind == k->kind &&
 		    other->index == k->index;
-	k->next_ns = clk_ns() + follow_up_span(k, RECOVER_GAP_NS) / several;
+	k->confirm.next_ns = clk_ns() +
+	    follow_up_span(k, RECOVER_GAP_NS) / several;
 	if (follow_up_is_over(d, k))
 		follow_up_drop(d, k);
 	incidents_review(d, s);
@@ -251,7 +254,7 @@ follow_up_heard(struct diagnosis *d, struct incident *k,
 	int found = k->kind == JUDGE_NODE ? r->finding == CONFIRM_NODE
 					  : confirm_is_place(r->finding);
 
-	k->tries = 0;
+	k->confirm.tries = 0;
 	if (found && !k->recovers)
 		follow_up_slow(d, k, r);
 	else if (r->finding == CONFIRM_CLEARED && k->recovers)

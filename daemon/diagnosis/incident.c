@@ -222,13 +222,10 @@ incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
 	incident_source_set(to, &from);
 	to->what = k->what;
 	to->verdict = k->verdict;
-	to->passed = k->passed;
-	to->finding = k->finding;
-	to->other = k->other;
-	to->report = k->report;
+	to->confirm = k->confirm;
+	to->confirm.tries = 0;
+	to->confirm.next_ns = 0;
 	to->since_unix_ns = k->since_unix_ns;
-	to->asks_way = k->asks_way;
-	snprintf(to->pass_run, sizeof(to->pass_run), "%s", k->pass_run);
 	if (kind == JUDGE_LEAF) {
 		/* Write the text with the values that its node showed. */
 		xstrset(&k->subject, to->subject);
@@ -265,18 +262,21 @@ incident_load_confirmation(struct diagnosis *d, struct incident *k,
 	int way = STR_FIND(confirm_ways, member_text(c, "direction"));
 
 	if (finding == CONFIRM_BETWEEN)
-		k->other = diagnosis_leaf(d, member_text(o, "other_leaf"));
+		k->confirm.other = diagnosis_leaf(d,
+		    member_text(o, "other_leaf"));
 	if (finding < 0 ||
-	    (finding == CONFIRM_BETWEEN && k->other == SCORE_NO_LEAF))
+	    (finding == CONFIRM_BETWEEN && k->confirm.other == SCORE_NO_LEAF))
 		return;
-	k->passed = 1;
-	k->finding = (enum confirm_finding)finding;
-	k->report.finding = k->finding;
-	k->report.way = way < 0 ? CONFIRM_WAY_UNKNOWN : (enum confirm_way)way;
-	k->report.effect = member_number(c, "effect");
-	k->report.partners = (size_t)member_int(c, "partners");
-	k->report.slow_partners = (size_t)member_int(c, "slow_partners");
-	snprintf(k->pass_run, sizeof(k->pass_run), "%.63s",
+	k->confirm.is_done = 1;
+	k->confirm.finding = (enum confirm_finding)finding;
+	k->confirm.report.finding = k->confirm.finding;
+	k->confirm.report.way = way < 0 ? CONFIRM_WAY_UNKNOWN
+					: (enum confirm_way)way;
+	k->confirm.report.effect = member_number(c, "effect");
+	k->confirm.report.partners = (size_t)member_int(c, "partners");
+	k->confirm.report.slow_partners = (size_t)member_int(c,
+	    "slow_partners");
+	snprintf(k->confirm.run, sizeof(k->confirm.run), "%.63s",
 	    member_text(c, "run"));
 }
 

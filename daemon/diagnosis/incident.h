@@ -22,6 +22,18 @@ enum recovers {
 	RECOVERS
 };
 
+/* The confirmation runs of a case, or of a suspect. */
+struct incident_confirm {
+	int is_done; /* 1: finding and report are their results */
+	enum confirm_finding finding;
+	struct confirm_report report;
+	char run[64];
+	uint32_t other;   /* the other leaf, for finding CONFIRM_BETWEEN */
+	unsigned tries;   /* attempts so far */
+	uint64_t next_ns; /* time of the next attempt; 0: now */
+	int asks_way;     /* 1: confirmed; a run will measure the direction */
+};
+
 /* A case: an open finding about a node, leaf, stage or the fleet. */
 struct incident {
 	TAILQ_ENTRY(incident) link; /* in incidents or follows of diagnosis */
@@ -42,15 +54,7 @@ struct incident {
 	json_t *slurm; /* settings of [slurm], as in struct diagnosis_source */
 	int over;      /* 1: ended; freed when no caller uses it */
 
-	/* The confirmation run. */
-	int passed; /* 1: finding and report are its results */
-	enum confirm_finding finding;
-	struct confirm_report report;
-	char pass_run[64];
-	uint32_t other;   /* the other leaf, for finding CONFIRM_BETWEEN */
-	unsigned tries;   /* attempts so far */
-	uint64_t next_ns; /* time of the next attempt; 0: now */
-	int asks_way;     /* 1: confirmed; a run will measure the direction */
+	struct incident_confirm confirm;
 
 	/* Only for members of diagnosis.follows, which are not cases: the start
 	 * of the follow-up by clk_ns(), and its question. */

@@ -32,9 +32,9 @@ incident_between(const struct diagnosis *d, uint32_t leaf)
 	struct incident *k;
 
 	TAILQ_FOREACH (k, &d->incidents, link)
-		if (k->kind == JUDGE_LEAF && !k->over && k->passed &&
-		    k->finding == CONFIRM_BETWEEN &&
-		    (k->index == leaf || k->other == leaf))
+		if (k->kind == JUDGE_LEAF && !k->over && k->confirm.is_done &&
+		    k->confirm.finding == CONFIRM_BETWEEN &&
+		    (k->index == leaf || k->confirm.other == leaf))
 			return k;
 	return NULL;
 }
@@ -151,9 +151,9 @@ incident_show_is_named_by(const struct diagnosis_series *s,
     const struct incident *k)
 {
 	const struct judge_track *t = judge_track(s->judge, k->kind, k->index);
-	const struct judge_track *other = k->passed &&
-		k->finding == CONFIRM_BETWEEN
-	    ? judge_track(s->judge, k->kind, k->other)
+	const struct judge_track *other = k->confirm.is_done &&
+		k->confirm.finding == CONFIRM_BETWEEN
+	    ? judge_track(s->judge, k->kind, k->confirm.other)
 	    : NULL;
 
 	return (t != NULL && t->state >= JUDGE_OUTLIER) ||
@@ -222,13 +222,19 @@ diagnosis_suspects(const struct diagnosis *d)
 	return list;
 }
 
+int
+incident_is_excused(const struct incident *k)
+{
+	return (int)(k->fault->excused >> k->what & 1);
+}
+
 const char *
 incident_rail(const struct incident *k)
 {
 	if (k->what == WHAT_RAIL)
 		return k->rail;
 	return k->kind >= JUDGE_FLEET || k->what == WHAT_NODE ||
-		k->what == WHAT_HOST
+		incident_is_excused(k)
 	    ? ""
 	    : k->series->rail;
 }
@@ -242,20 +248,20 @@ incident_next_write(const struct diagnosis *d, const struct incident *k,
 	char at[40];
 
 	ret[0] = '\0';
-	if (k->passed && k->finding != CONFIRM_UNCLEAR && !k->asks_way)
+	if (k->confirm.is_done && k->confirm.finding != CONFIRM_UNCLEAR &&
+	    !k->confirm.asks_way)
 		return;
 	if (!d->o.second_pass)
-		snprintf(ret, VERDICT_NEXT_MAX,
-		    "disabled by verdict.second_pass = no");
-	else if (d->pass.of == k && !d->pass.heard)
+		return;
+	if (d->pass.of == k && !d->pass.heard)
 		snprintf(ret, VERDICT_NEXT_MAX, "in progress as run %s",
 		    d->pass.run);
 	else if (k->kind == JUDGE_NODE && k->index < d->node_count &&
 	    d->nodes[k->index].link_busy)
 		snprintf(ret, VERDICT_NEXT_MAX, "when the node's link is free");
-	else if (k->next_ns > now_ns) {
-		clk_unix_format(clk_unix_ns() + (k->next_ns - now_ns), at,
-		    sizeof(at));
+	else if (k->confirm.next_ns > now_ns) {
+		clk_unix_format(clk_unix_ns() + (k->confirm.next_ns - now_ns),
+		    at, sizeof(at));
 		snprintf(ret, VERDICT_NEXT_MAX, "at %.5s UTC", at + 11);
 	} else if (d->pass.in_window >= d->o.second_pass_per_hour)
 		snprintf(ret, VERDICT_NEXT_MAX, "within an hour");
@@ -263,14 +269,30 @@ incident_next_write(const struct diagnosis *d, const struct incident *k,
 		snprintf(ret, VERDICT_NEXT_MAX, "starts next");
 }
 
+void
+incident_add_pending(const struct diagnosis *d, const struct incident *k,
+    char *text)
+{
+	char next[VERDICT_NEXT_MAX];
+
+	incident_next_write(d, k, next);
+	if (!d->o.second_pass)
+		fault_text_add(text,
+		    "; not confirmed: confirmation runs are disabled "
+		    "(verdict.second_pass = no)");
+	else
+		fault_text_add(text, "; confirmation run pending%s%s",
+		    next[0] != '\0' ? ": " : "", next);
+}
+
 /* Return 1 if a confirmation run must find the cause first. */
 static int
 incident_show_is_open(const struct incident *k)
 {
 	return k->fault->is_judged && k->fault->is_confirmable &&
-	    k->what != WHAT_HOST &&
-	    !(k->passed && k->finding != CONFIRM_CLEARED &&
-		k->finding != CONFIRM_UNCLEAR);
+	    !incident_is_excused(k) &&
+	    !(k->confirm.is_done && k->confirm.finding != CONFIRM_CLEARED &&
+		k->confirm.finding != CONFIRM_UNCLEAR);
 }
 
 void
@@ -312,18 +334,20 @@ static void
 incident_show_put_confirmation(const struct diagnosis *d,
     const struct incident *k, json_t *o)
 {
-	if (!k->passed)
+	if (!k->confirm.is_done)
 		return;
 	json_object_set_new(o, "confirmation",
 	    json_pack("{s:s, s:s, s:s, s:f, s:I, s:I}", "finding",
-		confirm_findings[k->finding], "direction",
-		confirm_ways[k->report.way], "run", k->pass_run, "effect",
-		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",
-		(json_int_t)k->report.partners, "slow_partners",
-		(json_int_t)k->report.slow_partners));
-	if (k->finding == CONFIRM_BETWEEN)
+		confirm_findings[k->confirm.finding], "direction",
+		confirm_ways[k->confirm.report.way], "run", k->confirm.run,
+		"effect",
+		isfinite(k->confirm.report.effect) ? k->confirm.report.effect
+						   : 0.0,
+		"partners", (json_int_t)k->confirm.report.partners,
+		"slow_partners", (json_int_t)k->confirm.report.slow_partners));
+	if (k->confirm.finding == CONFIRM_BETWEEN)
 		json_object_set_new(o, "other_leaf",
-		    json_string(d->leaves[k->other]));
+		    json_string(d->leaves[k->confirm.other]));
 }
 
 /* Write the members of a case of a judge. */

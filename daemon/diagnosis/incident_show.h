@@ -34,6 +34,8 @@ struct diagnosis_series *incident_naming(struct diagnosis *d,
 struct incident *incident_between(const struct diagnosis *d, uint32_t leaf);
 /* Return "node", "leaf", "fleet" or "spine". */
 const char *incident_kind_name(enum judge_kind kind);
+/* Return 1 if the network is not the cause of the case (fault.h, excused). */
+int incident_is_excused(const struct incident *k);
 /* Return the rail that the text of an incident names, or "". */
 const char *incident_rail(const struct incident *k);
 /* Write the text of an incident again, from the present evidence. */
@@ -42,6 +44,10 @@ void incident_write(const struct diagnosis *d, struct incident *k);
 #define VERDICT_NEXT_MAX 100
 void incident_next_write(const struct diagnosis *d, const struct incident *k,
     char ret[VERDICT_NEXT_MAX]);
+/* Append that a confirmation run is pending, and when it starts; or that there
+ * will be none. */
+void incident_add_pending(const struct diagnosis *d, const struct incident *k,
+    char *text);
 /* Return an incident as JSON: a new reference. */
 json_t *incident_json(const struct diagnosis *d, const struct incident *k);
 

@@ -218,6 +218,29 @@ test_node(void **state)
 	json_decref(o);
 }
 
+/* Modules are reported from shortly below their limit on. */
+static void
+test_module(void **state)
+{
+	static const char file[] = NET "eth0/device/hwmon/hwmon3/temp2_input";
+	json_t *o;
+
+	(void)state;
+	make_node();
+	tree_put(file, "66000\n");
+	o = read_with("");
+	assert_int_equal(number(at(json_object_get(o, "nics"), "name", "eth0"),
+			     "module_c"),
+	    66);
+	json_decref(o);
+	tree_put(file, "65000\n");
+	o = read_with("");
+	assert_null(
+	    json_object_get(at(json_object_get(o, "nics"), "name", "eth0"),
+		"module_c"));
+	json_decref(o);
+}
+
 static void
 test_gpus(void **state)
 {
@@ -380,6 +403,7 @@ main(void)
 		TEST(test_nvswitch),
 		TEST(test_rails),
 		TEST(test_gpus),
+		TEST(test_module),
 		TEST(test_settings),
 		TEST(test_bare),
 		TEST(test_cpus),

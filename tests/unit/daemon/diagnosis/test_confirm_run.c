@@ -372,7 +372,7 @@ test_try_again(void **state)
 	diagnosis_run_over(f->diagnosis, "pass-1");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
-	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	TAILQ_FIRST(&f->diagnosis->incidents)->confirm.next_ns = 0;
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
 }
@@ -682,7 +682,7 @@ test_disturbed(void **state)
 	hear_pass(f, "none", PASS_FINE);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f, "confirmation run pending: at ");
-	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	TAILQ_FIRST(&f->diagnosis->incidents)->confirm.next_ns = 0;
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
 	hear_pass(f, "none", PASS_FINE);

@@ -115,7 +115,7 @@ test_rail(void **state)
 	f->diagnosis->pass.disturbed = 1; /* and the next run uses it too */
 	hear_pass(f, "node5", 0);
 	TAILQ_FIRST(&f->diagnosis->incidents)->what = WHAT_UNDETERMINED;
-	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
+	TAILQ_FIRST(&f->diagnosis->incidents)->confirm.next_ns = 0;
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
 	assert_string_equal(conf_string(f->campaign, "mpi", "devices"), "eth1");
@@ -787,7 +787,7 @@ test_port(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* Node5 reports the temperature of the module of its port; 0: below the
+/* Node5 reports the temperature of the module of its port; 0: far below the
  * limit. */
 static void
 tell_module(struct fix *f, int degrees)
@@ -805,7 +805,7 @@ tell_module(struct fix *f, int degrees)
 }
 
 /* A module at its limit is a case at once, also for the next collector, and it
- * ends when the module is cooler. */
+ * ends when the module is several degrees cooler. */
 static void
 test_module(void **state)
 {
@@ -814,6 +814,8 @@ test_module(void **state)
 
 	f->port = (struct fix_port){ 4092, 0, 256e9 };
 	hear_round(f, 0);
+	tell_module(f, 69);
+	assert_int_equal(open_cases(f), 0);
 	tell_module(f, 71);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	expect_text(f,
@@ -826,6 +828,9 @@ test_module(void **state)
 	assert_int_equal(open_cases(f), 1);
 	tell_module(f, 74);
 	expect_text(f, "is at 74 C");
+	tell_module(f, 66);
+	expect_text(f, "has reached its limit of 70 C, and is at 66 C now");
+	assert_int_equal(open_cases(f), 1);
 	tell_module(f, 0);
 	assert_int_equal(open_cases(f), 0);
 	assert_int_equal(f->orders, 0);
