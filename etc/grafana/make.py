@@ -129,8 +129,8 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
     stat("Agents lost", "Agents without contact: their nodes are not "
          "measured.",
          [('sum(coalmine_agents{%s, state="lost"})', "")], colours=GOOD_BAD),
-    stat("Worst impact, p99", "Congestion impact of the worst canary: "
-         "congested over isolated; 1: no impact.",
+    stat("Worst impact, p99", "How many times slower the worst canary is "
+         "under congestion; 1: no impact.",
          [('max(coalmine_congestion_impact{%s, of="p99"})', "")], "none",
          steps((None, "green"), (5, "yellow"), (20, "red"))),
     stat("Since the last success", "Time since a run of any campaign "
