@@ -112,7 +112,9 @@ campaign_slurp(const char *path, char **ret, struct err *err)
 	if (rc < 0 || strlen(*ret) == len)
 		return rc;
 	free(*ret);
-	return err_set(err, -EILSEQ, "%.300s: %s", path, strerror(EILSEQ));
+	*ret = NULL;
+	return err_set(err, -EILSEQ,
+	    "%.300s: contains a NUL byte: expected a text file", path);
 }
 
 /* Read and check a campaign here, by the same code as the collector's. 0 or

@@ -54,6 +54,13 @@ for file in "$pipe" /dev/zero; do
 	refused "$file" "$probe" predict "$file" --machine lab
 done
 
+# A program is not a campaign.
+regular=$none none='contains a NUL byte: expected a text file'
+printf '[campaign]\nnodes = a\0b\n' >"$work/nul"
+refused "$work/nul" "$coalctl" campaign validate "$work/nul"
+refused "$work/nul" "$coalctl" campaign run --file "$work/nul"
+none=$regular
+
 # Certificates and keys, which OpenSSL would open itself.
 mkdir "$work/campaigns"
 for option in ca cert key; do
