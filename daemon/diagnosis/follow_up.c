@@ -70,12 +70,15 @@ follow_up_add(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, enum recovers recovers,
     const struct diagnosis_source *from)
 {
-	struct incident *k;
+	struct incident *k, *next;
 
-	TAILQ_FOREACH (k, &d->follows, link)
+	TAILQ_FOREACH_SAFE (k, &d->follows, link, next)
 		if (k->kind == kind && k->index == index &&
-		    (k->series == s || !recovers))
-			return;
+		    (k->series == s || !recovers)) {
+			if (k->confirm.next_ns != UINT64_MAX)
+				return;
+			follow_up_drop(d, k); /* a new round, a new attempt */
+		}
 	k = fault_outlier_suspect(d, s, kind, index, from);
 	k->recovers = recovers;
 	k->first_ns = clk_ns();
@@ -213,9 +216,10 @@ follow_up_slow(struct diagnosis *d, struct incident *k,
 	if (follow_up_track(k)->state < JUDGE_OUTLIER) {
 		k->confirm.next_ns = clk_ns() +
 		    follow_up_span(k, FOLLOW_GAP_NS);
-		/* With all votes its judge may still need earlier rounds. */
+		/* With all votes its judge may still need further rounds: it
+		 * remains a suspect, without further runs. */
 		if (judge_votes(follow_up_track(k)) >= d->o.judge.votes)
-			follow_up_drop(d, k);
+			k->confirm.next_ns = UINT64_MAX;
 		return;
 	}
 	fault_outlier_open(d, k->series, k->kind, k->index, &from);

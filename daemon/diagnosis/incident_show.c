@@ -189,11 +189,16 @@ incident_pending(const struct diagnosis *d, enum judge_kind kind,
 			    "recovering: normal in %d of %d rounds", t->clean,
 			    d->o.judge.clean);
 	} else if (k != NULL && !k->recovers) {
-		snprintf(ret, DIAGNOSIS_PENDING_MAX,
-		    "slow in %d of %d rounds, confirmation pending",
-		    judge_votes(
-			judge_track(k->series->judge, k->kind, k->index)),
-		    d->o.judge.votes);
+		t = judge_track(k->series->judge, k->kind, k->index);
+		if (judge_votes(t) < d->o.judge.votes)
+			snprintf(ret, DIAGNOSIS_PENDING_MAX,
+			    "slow in %d of %d rounds, confirmation pending",
+			    judge_votes(t), d->o.judge.votes);
+		else
+			snprintf(ret, DIAGNOSIS_PENDING_MAX,
+			    "slow in %d rounds; rounds vary too much for a "
+			    "verdict so far",
+			    judge_votes(t));
 	}
 	return ret[0] != '\0';
 }

@@ -153,6 +153,23 @@ test_bad_and_well(void **state)
 	assert_string_equal(ordered_after(f, 600), "");
 }
 
+/* All votes are there and the judge needs more: the node stays visible as a
+ * suspect until a round finds it normal, and no runs are ordered meanwhile. */
+static void
+test_not_named(void **state)
+{
+	struct fix *f = *state;
+
+	suspect(f);
+	f->diagnosis->o.judge.votes = 2; /* the judge itself requires 3 */
+	hear_pass(f, "node5", 0);
+	expect_pending(f,
+	    "slow in 2 rounds; rounds vary too much for a verdict so far");
+	assert_string_equal(ordered_after(f, 600), "");
+	hear_pairs(f, 1);
+	expect_pending(f, "");
+}
+
 /* It was normal in one round and is still slow: rounds continue as usual. */
 static void
 test_not_well(void **state)
@@ -269,6 +286,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FOLLOW_TEST(test_bad_and_well),
+		FOLLOW_TEST(test_not_named),
 		FOLLOW_TEST(test_not_well),
 		FOLLOW_TEST(test_well_by_another_test),
 		FOLLOW_TEST(test_once),
