@@ -394,7 +394,7 @@ http_orders_unpin_cb(int status, json_t *result, void *arg)
 		http_fail_errno(p->req, status, NULL);
 	} else if (json_array_size(result) == 0) {
 		http_fail_errno(p->req, -ENOENT,
-		    "no baseline with this name; coalctl baseline list shows "
+		    "no baseline with this name; coalctl baseline show lists "
 		    "the baselines");
 	} else {
 		orders_pin(p->h->api, p->name, NULL, p->req->who);

@@ -637,7 +637,7 @@ http_read_baseline_cb(int status, json_t *result, void *arg)
 		http_fail_errno(req, status, NULL);
 	else if (json_array_size(result) == 0)
 		http_fail(req, 404, "not-found",
-		    "no baseline with this name; coalctl baseline list shows "
+		    "no baseline with this name; coalctl baseline show lists "
 		    "the baselines");
 	else
 		http_reply_json(req, 200,

@@ -27,6 +27,8 @@ main(int argc, char **argv)
 			return verbs[i].main(argc - 1, argv + 1);
 	fprintf(stderr,
 	    "usage: coalmine-probe plan|check|predict PROBE|CAMPAIGN ...\nThis "
-	    "build has no MPI and cannot run probes.\n");
+	    "engine has no MPI: to run probes, install package "
+	    "coalmine-probe-openmpi or coalmine-probe-mpich, or build with an "
+	    "MPI\n");
 	return VERBS_USAGE;
 }
