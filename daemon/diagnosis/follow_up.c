@@ -31,7 +31,8 @@
 #define FOLLOW_TRIES 3
 /* A place was slow enough, in units of the smallest effect that counts, for its
  * next normal round to mean that the fault is over. */
-#define RELIEF_TIMES 2.0
+#define RELIEF_TIMES  2.0
+#define RELIEF_ROUNDS 8 /* the slow round is at most this many rounds ago */
 
 static const struct judge_track *
 follow_up_track(const struct incident *k)
@@ -134,17 +135,29 @@ follow_up_suspects(struct diagnosis *d, struct diagnosis_series *s,
 	}
 }
 
-/* If a place is normal in a round of s and was slow in the round before, it has
- * probably recovered. Tests of rare rounds that named it too, for example an
- * hourly incast, then need not wait for their next round. */
+/* Return 1 if a place is normal in its newest round and was slow in one of the
+ * rounds before. On busy nodes the first round after a repair is not always
+ * normal. */
+static int
+follow_up_is_relieved(const struct judge *j, const struct judge_track *t)
+{
+	if (t->known == 0 || judge_newest(t, 0) >= judge_least(j))
+		return 0;
+	for (int m = 1; m < t->known && m <= RELIEF_ROUNDS; m++)
+		if (judge_newest(t, m) >= RELIEF_TIMES * judge_least(j))
+			return 1;
+	return 0;
+}
+
+/* A place that is relieved in rounds of s has probably recovered. Tests of rare
+ * rounds that named it too, for example an hourly incast, then need not wait
+ * for their next round. */
 static void
 follow_up_others(struct diagnosis *d, const struct diagnosis_series *s,
     const struct incident *k, const struct diagnosis_source *from)
 {
-	const struct judge_track *t = judge_track(s->judge, k->kind, k->index);
-
-	if (t->known < 2 || judge_newest(t, 0) >= judge_least(s->judge) ||
-	    judge_newest(t, 1) < RELIEF_TIMES * judge_least(s->judge))
+	if (!follow_up_is_relieved(s->judge,
+		judge_track(s->judge, k->kind, k->index)))
 		return;
 	for (size_t i = 0; i < d->series_count; i++) {
 		struct diagnosis_series *q = &d->series[i];
@@ -234,11 +247,15 @@ static void
 follow_up_well(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
 {
+	struct diagnosis_source from = incident_source(k);
 	struct diagnosis_series *s = k->series;
 	struct incident *other;
 	uint64_t several = 1;
 
 	judge_extra(s->judge, k->kind, k->index, fmin(0, r->effect));
+	other = incident_find(d, k->kind, k->index);
+	if (other != NULL)
+		follow_up_others(d, s, other, &from);
 	k->recovers = RECOVERS;
 	/* Each test that names it must find it normal. */
 	TAILQ_FOREACH (other, &d->follows, link)

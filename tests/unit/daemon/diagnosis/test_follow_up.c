@@ -199,6 +199,8 @@ test_well_by_another_test(void **state)
 	hear_bandwidths(f, 1);
 	assert_string_equal(ordered_after(f, 600), "");
 	hear_bandwidths(f, 3);
+	hear_bandwidths(f, 1.08); /* neither slow nor normal */
+	assert_string_equal(ordered_after(f, 600), "");
 	hear_bandwidths(f, 1);
 	assert_string_equal(ordered_after(f, 60), "");
 	assert_string_equal(ordered_after(f, 60), "follow-up run on node5");
