@@ -289,6 +289,9 @@ run_close(struct run *run)
 	struct agent *ag = run->ag;
 	char id[sizeof(run->id)];
 
+	/* The last rank may have ended a moment before the run. */
+	if (run->ranks != NULL)
+		ranks_settle(run->ranks);
 	log_info("run %s: closed", run->id);
 	cleanup_child(ag, run->id, -1); /* leaves of keepers that were killed */
 	snprintf(id, sizeof(id), "%s", run->id);
@@ -331,11 +334,8 @@ run_child_gone(struct run_child *rc)
 	TAILQ_REMOVE(&run->children, rc, next);
 	child_free(rc->child);
 	free(rc);
-	if (!run->ending || !TAILQ_EMPTY(&run->children))
-		return;
-	if (run->ranks != NULL)
-		ranks_settle(run->ranks);
-	run_close(run);
+	if (run->ending && TAILQ_EMPTY(&run->children))
+		run_close(run);
 }
 
 static void
