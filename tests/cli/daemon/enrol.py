@@ -520,7 +520,7 @@ def start_line_is_complete(c, site, text):
     command = re.search(r"; (\S*coalmine-agent --config .*)", text)
     assert command is not None, text
     with open(site + "/coalmine-agent.conf", "w") as f:
-        f.write("[children]\nuser =\n")
+        f.write("[agent]\nuser =\n[children]\nuser =\n")
     words = command.group(1).split()
     got = subprocess.run(
         [BUILD + "/agents/coalmine-agent", *words[1:], "--print-config"],
