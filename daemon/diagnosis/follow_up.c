@@ -71,15 +71,12 @@ follow_up_add(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, enum recovers recovers,
     const struct diagnosis_source *from)
 {
-	struct incident *k, *next;
+	struct incident *k;
 
-	TAILQ_FOREACH_SAFE (k, &d->follows, link, next)
+	TAILQ_FOREACH (k, &d->follows, link)
 		if (k->kind == kind && k->index == index &&
-		    (k->series == s || !recovers)) {
-			if (k->confirm.next_ns != UINT64_MAX)
-				return;
-			follow_up_drop(d, k); /* a new round, a new attempt */
-		}
+		    (k->series == s || !recovers))
+			return;
 	k = fault_outlier_suspect(d, s, kind, index, from);
 	k->recovers = recovers;
 	k->first_ns = clk_ns();
@@ -226,13 +223,16 @@ follow_up_slow(struct diagnosis *d, struct incident *k,
 	struct incident *opened;
 
 	judge_extra(k->series->judge, k->kind, k->index, r->effect);
+	k->found++;
+	/* Where rounds vary much, as on busy nodes, the votes may not be enough
+	 * for the judge. The runs compare their pairs with each other, so as
+	 * many runs as votes, less the round that ordered them, are. */
+	if (follow_up_track(k)->state < JUDGE_OUTLIER &&
+	    k->found + 1 >= (unsigned)d->o.judge.votes)
+		judge_name(k->series->judge, k->kind, k->index);
 	if (follow_up_track(k)->state < JUDGE_OUTLIER) {
 		k->confirm.next_ns = clk_ns() +
 		    follow_up_span(k, FOLLOW_GAP_NS);
-		/* With all votes its judge may still need further rounds: it
-		 * remains a suspect, without further runs. */
-		if (judge_votes(follow_up_track(k)) >= d->o.judge.votes)
-			k->confirm.next_ns = UINT64_MAX;
 		return;
 	}
 	fault_outlier_open(d, k->series, k->kind, k->index, &from);

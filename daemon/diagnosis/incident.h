@@ -57,8 +57,10 @@ struct incident {
 	struct incident_confirm confirm;
 
 	/* Only for members of diagnosis.follows, which are not cases: the start
-	 * of the follow-up by clk_ns(), and its question. */
+	 * of the follow-up by clk_ns(), its runs that found it slow, and its
+	 * question. */
 	uint64_t first_ns;
+	unsigned found;
 	enum recovers recovers;
 };
 TAILQ_HEAD(incidents, incident);

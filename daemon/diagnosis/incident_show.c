@@ -196,8 +196,7 @@ incident_pending(const struct diagnosis *d, enum judge_kind kind,
 			    judge_votes(t), d->o.judge.votes);
 		else
 			snprintf(ret, DIAGNOSIS_PENDING_MAX,
-			    "slow in %d rounds; rounds vary too much for a "
-			    "verdict so far",
+			    "slow in %d rounds, confirmation pending",
 			    judge_votes(t));
 	}
 	return ret[0] != '\0';

@@ -931,6 +931,15 @@ judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
 }
 
 void
+judge_name(struct judge *j, enum judge_kind kind, uint32_t index)
+{
+	struct judge_track *t = judge_need(&j->tracks[kind], index);
+
+	t->opened = (float)judge_effect(t);
+	judge_state_set(&j->tracks[kind], t, JUDGE_OUTLIER);
+}
+
+void
 judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state state)
 {

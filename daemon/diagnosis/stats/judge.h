@@ -138,6 +138,8 @@ void judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
  * any other round. */
 void judge_extra(struct judge *j, enum judge_kind kind, uint32_t index,
     double effect);
+/* Make a place an outlier that its rounds do not name yet. */
+void judge_name(struct judge *j, enum judge_kind kind, uint32_t index);
 /* Restore a state that was stored before a restart, or found by a confirmation
  * run on another subject. */
 void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
