@@ -20,6 +20,7 @@
 #define HEAD_BYTES  40
 #define HEAD_FORMAT "%020llu %d %07zu %08x\n"
 #define SEQ_DIGITS  20 /* of HEAD_FORMAT */
+#define READ_TRIES  3
 
 static uint32_t
 spool_entry_sum(const char *bytes, size_t len)
@@ -29,6 +30,21 @@ spool_entry_sum(const char *bytes, size_t len)
 	for (size_t i = 0; i < len; i++)
 		sum = (sum ^ (unsigned char)bytes[i]) * 16777619u;
 	return sum;
+}
+
+/* Read again after an error: callers skip what cannot be read, and lose it. */
+static ssize_t
+spool_entry_pread(int fd, void *to, size_t len, uint64_t at)
+{
+	ssize_t n = -1;
+
+	for (int i = 0; i < READ_TRIES && n < 0; i++) {
+		n = pread(fd, to, len, (off_t)at);
+		if (n < 0 && i == 0)
+			log_warn("cannot read the spool at byte %llu; retrying",
+			    (unsigned long long)at);
+	}
+	return n;
 }
 
 uint64_t
@@ -47,7 +63,7 @@ spool_entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	ssize_t n;
 	int raw;
 
-	n = pread(fd, head, HEAD_BYTES, (off_t)at);
+	n = spool_entry_pread(fd, head, HEAD_BYTES, at);
 	if (n == 0)
 		return 0;
 	if (n != HEAD_BYTES)
@@ -57,7 +73,7 @@ spool_entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	    seq == 0 || len == 0 || len > RECORD_LINE_MAX)
 		return -EPROTO;
 	ret->line = xcalloc(1, len + 1);
-	n = pread(fd, ret->line, len + 1, (off_t)at + HEAD_BYTES);
+	n = spool_entry_pread(fd, ret->line, len + 1, at + HEAD_BYTES);
 	if (n != (ssize_t)len + 1 || ret->line[len] != '\n' ||
 	    spool_entry_sum(ret->line, len) != sum) {
 		free(ret->line);
@@ -79,7 +95,7 @@ spool_entry_search(int fd, uint64_t at, uint64_t end)
 	ssize_t n;
 
 	for (; at < end; at += (uint64_t)n - HEAD_BYTES + 1) {
-		n = pread(fd, block, sizeof(block), (off_t)at);
+		n = spool_entry_pread(fd, block, sizeof(block), at);
 		if (n < HEAD_BYTES)
 			return end;
 		for (ssize_t i = 0; i + HEAD_BYTES <= n; i++)
