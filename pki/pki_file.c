@@ -37,6 +37,36 @@ STACK_OF(X509) * pki_certs_read(const char *text)
 	return NULL;
 }
 
+int
+pki_chain_use(SSL_CTX *ctx, const char *path, struct err *err)
+{
+	X509 *cert = NULL;
+	char *text;
+	size_t len;
+	BIO *from;
+	int ok;
+
+	if (file_read(path, FILE_BYTES_MAX, &text, &len, err) < 0)
+		return -EIO;
+	ERR_clear_error();
+	from = BIO_new_mem_buf(text, (int)len);
+	cert = PEM_read_bio_X509(from, NULL, NULL, NULL);
+	ok = cert != NULL && SSL_CTX_use_certificate(ctx, cert) == 1 &&
+	    SSL_CTX_clear_chain_certs(ctx) == 1;
+	X509_free(cert);
+	while (
+	    ok && (cert = PEM_read_bio_X509(from, NULL, NULL, NULL)) != NULL) {
+		ok = SSL_CTX_add1_chain_cert(ctx, cert) == 1;
+		X509_free(cert);
+	}
+	BIO_free(from);
+	free(text);
+	if (!ok)
+		return pki_fail_ssl(err, path);
+	ERR_clear_error(); /* of the end of the text */
+	return 0;
+}
+
 EVP_PKEY *
 pki_key_read(const char *text)
 {

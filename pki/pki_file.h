@@ -6,6 +6,8 @@
 #ifndef PKI_PKI_FILE_H
 #define PKI_PKI_FILE_H
 
+#include <openssl/ssl.h>
+
 #include "pki/pki.h"
 
 /* Return all certificates of a text, which must end behind the last one; NULL:
@@ -13,6 +15,10 @@
 STACK_OF(X509) * pki_certs_read(const char *text);
 /* Return the private key of a PEM text; NULL: malformed. */
 EVP_PKEY *pki_key_read(const char *text);
+/* Use the certificate of a file, and those behind it as its chain. Return 0, or
+ * -errno with err. OpenSSL would take a failed read for the end of the chain.
+ */
+int pki_chain_use(SSL_CTX *ctx, const char *path, struct err *err);
 /* Return certificates as PEM text; the caller frees it. */
 char *pki_certs_text(X509 *const *certs, size_t count);
 /* Load a certificate or a private key from a file. */

@@ -63,14 +63,16 @@ tls_load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 	if (ctx == NULL)
 		return pki_fail_ssl(err, "cannot set up TLS");
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1)
+	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1) {
 		bad = ca;
-	else if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
-		bad = cert;
-	else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
+	} else if (pki_chain_use(ctx, cert, err) < 0) {
+		SSL_CTX_free(ctx);
+		return -EINVAL;
+	} else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) !=
+		1 ||
+	    SSL_CTX_check_private_key(ctx) != 1) {
 		bad = key;
-	else if (SSL_CTX_check_private_key(ctx) != 1)
-		bad = key;
+	}
 	if (bad != NULL) {
 		SSL_CTX_free(ctx);
 		return pki_fail_ssl(err, bad);

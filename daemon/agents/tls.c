@@ -55,6 +55,7 @@ tls_load(SSL_CTX *ctx, const struct files *f, struct err *err)
 	STACK_OF(X509_NAME) * names;
 	X509_LOOKUP *lookup;
 	X509_STORE *store;
+	struct err text;
 
 	if (tls_readable("tls.ca", f->ca, err) < 0 ||
 	    tls_readable("tls.cert", f->cert, err) < 0 ||
@@ -62,8 +63,8 @@ tls_load(SSL_CTX *ctx, const struct files *f, struct err *err)
 		return -EINVAL;
 	if (SSL_CTX_load_verify_locations(ctx, f->ca, NULL) != 1)
 		return tls_refuse("tls.ca", f->ca, err);
-	if (SSL_CTX_use_certificate_chain_file(ctx, f->cert) != 1)
-		return tls_refuse("tls.cert", f->cert, err);
+	if (pki_chain_use(ctx, f->cert, &text) < 0)
+		return err_set(err, -EINVAL, "tls.cert %s", text.text);
 	if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
 	    SSL_CTX_check_private_key(ctx) != 1)
 		return tls_refuse("tls.key", f->key, err);
