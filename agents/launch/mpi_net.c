@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "agents/launch/mpi_impl.h"
+#include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/mesh.h"
@@ -94,6 +96,8 @@ mpi_net_file(const char *dir, const char *file, const char *const *chosen)
 		for (size_t i = 0; chosen[i] != NULL; i++)
 			found |= strncmp(at, chosen[i], strlen(chosen[i])) == 0;
 	}
+	if (fp == NULL ? errno != ENOENT : ferror(fp))
+		log_warn("cannot read %s", path);
 	if (fp != NULL)
 		fclose(fp);
 	return found;

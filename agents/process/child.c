@@ -348,6 +348,9 @@ child_start(struct event_base *base, const struct child_spec *spec,
 		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW |
 			O_NONBLOCK,
 		    0600);
+	if (spec->output != NULL && c->file < 0)
+		log_warn("cannot create %s for the output of a program",
+		    spec->output);
 	c->control_ev = child_watch(base, c->control, child_control_cb, c);
 	c->out_ev = child_watch(base, c->out, child_out_cb, c);
 	c->err_ev = child_watch(base, c->err, child_err_cb, c);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
@@ -83,8 +84,10 @@ proc_each_pid(void (*each)(pid_t pid, void *arg), void *arg)
 	struct dirent *de;
 	int64_t pid;
 
-	if (dir == NULL)
+	if (dir == NULL) {
+		log_warn("cannot open /proc to find processes");
 		return;
+	}
 	while ((de = readdir(dir)) != NULL)
 		if (str_to_int(de->d_name, 1, INT32_MAX, &pid) == 0)
 			each((pid_t)pid, arg);

@@ -127,6 +127,8 @@ cleanup_tmp_empty(const struct agent *ag, const char *path)
 		tmp = cleanup_folder_open(fd, "tmp");
 		close(fd);
 	}
+	if (tmp == NULL && errno != ENOENT)
+		log_warn("cannot open %s/tmp to empty it", path);
 	if (tmp != NULL) {
 		cleanup_folder_empty(tmp);
 		closedir(tmp);
@@ -166,10 +168,13 @@ cleanup_run_dir(const struct agent *ag, const char *run, const char *path)
 	dir = cleanup_folder_open(AT_FDCWD, path);
 	if (dir == NULL)
 		log_warn("cannot open the directory %s", path);
-	else
-		unlinkat(dirfd(dir), "tmp", AT_REMOVEDIR);
+	else if (unlinkat(dirfd(dir), "tmp", AT_REMOVEDIR) < 0 &&
+	    errno != ENOENT)
+		log_warn("cannot remove %s/tmp", path);
 	while (dir != NULL && (de = readdir(dir)) != NULL)
-		(void)!unlinkat(dirfd(dir), de->d_name, 0);
+		if (!cleanup_is_self(de->d_name) &&
+		    unlinkat(dirfd(dir), de->d_name, 0) < 0 && errno != EISDIR)
+			log_warn("cannot remove %s/%.100s", path, de->d_name);
 	if (dir != NULL)
 		closedir(dir);
 	if (rmdir(path) < 0)

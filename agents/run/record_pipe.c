@@ -103,7 +103,8 @@ record_pipe_open(struct event_base *base, const char *path, const char *run,
 	struct record_pipe *r;
 	int fd = -1;
 
-	unlink(path);
+	if (unlink(path) < 0 && errno != ENOENT)
+		log_warn("cannot remove %s", path);
 	privileges_take(-1, gid);
 	/* open for reading and writing: no end of file without a writer */
 	if (mkfifo(path, 0600) == 0)

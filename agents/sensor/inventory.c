@@ -115,6 +115,8 @@ inventory_put_memory(json_t *o, const char *path)
 		if (at != NULL)
 			kib = strtoll(at + strlen("MemTotal:"), NULL, 10);
 	}
+	if (fp == NULL || ferror(fp))
+		log_warn("inventory: cannot read %s", path);
 	if (fp != NULL)
 		fclose(fp);
 	if (kib > 0)
@@ -133,6 +135,8 @@ inventory_put_cpu(json_t *o, const char *path)
 	    fp != NULL && at == NULL && fgets(line, sizeof(line), fp) != NULL)
 		if (strncmp(line, "model name", strlen("model name")) == 0)
 			at = strchr(line, ':');
+	if (fp == NULL || ferror(fp))
+		log_warn("inventory: cannot read %s", path);
 	if (fp != NULL)
 		fclose(fp);
 	if (at == NULL)
@@ -641,7 +645,9 @@ inventory_nics(const char *root)
 
 	device_walk(root, inventory_rdma_cb, rdma);
 
-	if (root[0] == '\0' && getifaddrs(&all) == 0) {
+	if (root[0] == '\0' && getifaddrs(&all) < 0) {
+		log_warn("inventory: cannot read the addresses of interfaces");
+	} else if (root[0] == '\0') {
 		for (struct ifaddrs *ifa = all; ifa != NULL;
 		     ifa = ifa->ifa_next)
 			inventory_addr_add(nics, ifa);

@@ -765,6 +765,7 @@ http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
 	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED,
 	    BACKLOG, fd);
 	if (l->lev == NULL) {
+		log_warn("http: cannot listen");
 		free(l);
 		close(fd);
 		return -EIO;
