@@ -83,8 +83,10 @@ play(enum kind kind, unsigned long at)
 		fail_msg("%s %lu: no message", inject_kinds[kind], at);
 	assert_int_equal(spool_open(dir, 1 << 30, &sp), 0);
 	spool_rewind(sp);
-	while (spool_next(sp, "r", 1 << 20, &e))
+	while (spool_next(sp, "r", 1 << 20, &e)) {
+		free(e.line);
 		seen++;
+	}
 	if (WEXITSTATUS(status) == 0 && !shared->has_alarm &&
 	    seen + shared->lost < RECORDS - ACKED)
 		fail_msg("%s %lu: %llu records are there, %llu counted as lost",
