@@ -37,6 +37,7 @@ trials()
 	leaf 4x3 10.78.3.0/24 leaf degrade_each rate=30mbit node7 node8 node9
 	uplink-in 4x3 10.78.2.0/24 leaf degrade leaf2 rate-in=50mbit
 	rail 2x4r2 node3 eth1 degrade node3.eth1 rate=30mbit
+	one-leaf 1x5 node4 node degrade node4 rate=30mbit
 	END
 }
 
