@@ -40,7 +40,7 @@ own_change(const struct own *o, int at, const char *name)
 	    : 0;
 }
 
-/* Change a directory that belongs to o->from or o->uid, and what is in it. */
+/* Change a directory that belongs to o->from or o->uid, and its entries. */
 static int
 own_folder(const struct own *o, int at, const char *name, int depth)
 {

@@ -22,7 +22,8 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
-/* The two means of a rate that the API reports decay over these times. */
+/* The two means of a rate that the API reports: each counts errors of about
+ * this time. */
 #define HOUR_S    3600.0
 #define DAY_S     86400.0
 #define FORGOTTEN 0.01 /* of one error: after four and a half days */

@@ -17,7 +17,7 @@
 #include "daemon/diagnosis/rounds.h"
 #include "daemon/store/store.h"
 
-/* What was learned is stored this often, and at the end. */
+/* The learned state is stored this often, and at the end. */
 #define KEEP_NS (3600 * CLK_NS_PER_S)
 
 void
