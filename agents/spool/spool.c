@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spool.c - a file is only rewritten, to a temporary file that is renamed, to
- * make room, and when a power cut has left holes in it.
+ * make room, when a power cut has left holes in it, and when a part of it
+ * cannot be read: then the old file is kept under another name.
  */
 #include "agents/spool/spool.h"
 
@@ -21,6 +22,9 @@
 #include "schema/record.h"
 
 #define SUFFIX ".spool"
+/* Added, with a number, to the name of a file that cannot be read. */
+#define ASIDE     ".unreadable"
+#define ASIDE_MAX 9 /* of one run */
 /* While the disk is full: a few hundred canary records. */
 #define MEMORY_MAX (1024 * 1024)
 /* Room is made in steps of this share of the limit, not for each record. */
@@ -44,7 +48,8 @@ struct file {
 	uint64_t sent_seq;
 	uint64_t sent_at; /* offset of the first entry that is not sent */
 	int finished;
-	int dirty; /* written since it was synced */
+	int dirty;  /* written since it was synced */
+	int failed; /* 0, or -errno of reading: retried after spool_rewind */
 	uint64_t lost_records, lost_bytes;
 	TAILQ_HEAD(, held) held; /* later than all that is written */
 };
@@ -58,6 +63,7 @@ struct spool {
 	int dir_dirty;            /* a name in it is new */
 	int write_failed;         /* 0 or -errno of the last write */
 	int sync_failed;          /* and of the last spool_sync */
+	int unreadable;           /* a file could not be read completely */
 	TAILQ_HEAD(, file) files; /* oldest first */
 };
 
@@ -137,10 +143,36 @@ spool_lose(struct file *f, const struct spool_entry *e)
 /* Entries that a rewrite drops. */
 enum leave { LEAVE_BAD, LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
 
+/* Keep the file of f, of which the bytes from w->at on cannot be read, under
+ * another name, and count the loss of at least one record. */
+static int
+spool_file_keep(struct spool *sp, struct file *f, const struct spool_scan *w)
+{
+	unsigned long long lost = w->end - w->at;
+	char *aside = NULL;
+	int rc = -EEXIST;
+
+	for (int i = 1; i <= ASIDE_MAX && rc == -EEXIST; i++) {
+		free(aside);
+		aside = xasprintf("%s" ASIDE "%d", f->path, i);
+		rc = link(f->path, aside) < 0 ? -errno : 0;
+	}
+	if (rc == 0) {
+		f->lost_records++;
+		f->lost_bytes += lost;
+		log_warnx("spool %s: cannot read the last %llu bytes: %s; the "
+			  "file is kept as %s",
+		    f->run, lost, strerror(-w->error), aside);
+	}
+	sp->unreadable = 1;
+	free(aside);
+	return rc;
+}
+
 /* Copy to fd what stays; leave out until want bytes are free. */
 static int
-spool_rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
-    uint64_t *ret_bytes)
+spool_rewrite_to(struct spool *sp, struct file *f, int fd, enum leave what,
+    uint64_t want, uint64_t *ret_bytes)
 {
 	struct spool_scan w = { .fd = f->fd,
 		.end = f->bytes,
@@ -165,6 +197,10 @@ spool_rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
 		}
 		free(e.line);
 	}
+	if (rc == 0 && w.error < 0)
+		rc = spool_file_keep(sp, f, &w);
+	if (rc == 0 && f->tail_seq < w.seq) /* the first scan failed earlier */
+		f->last_seq = f->tail_seq = w.seq;
 	*ret_bytes = to;
 	return rc;
 }
@@ -194,7 +230,7 @@ spool_rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 	int fd, rc;
 
 	fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	rc = fd < 0 ? -errno : spool_rewrite_to(f, fd, what, want, &bytes);
+	rc = fd < 0 ? -errno : spool_rewrite_to(sp, f, fd, what, want, &bytes);
 	if (rc == 0 && fdatasync(fd) < 0)
 		rc = -errno;
 	if (rc == 0 && rename(tmp, f->path) < 0)
@@ -256,6 +292,8 @@ spool_file_recover(struct spool *sp, struct file *f)
 		f->lost_bytes += w.skipped;
 		f->lost_records++;
 	}
+	if (w.error < 0)
+		return spool_rewrite(sp, f, LEAVE_BAD, 0);
 	if (f->lost_bytes == 0)
 		return 0;
 	log_warnx("spool %s: skipped %llu damaged bytes", f->run,
@@ -330,9 +368,11 @@ spool_recover(struct spool *sp, DIR *dir)
 		struct file *f = spool_file_new(sp, list[i].run);
 
 		rc = spool_file_recover(sp, f);
-		if (rc < 0) { /* the next start may have more luck */
-			log_warnx("spool: cannot read %s: %s", f->path,
-			    strerror(-rc));
+		if (rc < 0) {
+			log_warnx("spool: cannot read %s: %s; the file stays "
+				  "there until the next start",
+			    f->path, strerror(-rc));
+			sp->unreadable = 1;
 			sp->bytes -= f->bytes;
 			spool_file_free(sp, f);
 		} else if (f->last_seq == 0 && f->lost_bytes == 0) {
@@ -586,6 +626,7 @@ spool_rewind(struct spool *sp)
 	struct file *f;
 
 	TAILQ_FOREACH (f, &sp->files, next) {
+		f->failed = 0;
 		f->sent_seq = f->acked_seq;
 		if (f->fd >= 0)
 			spool_sent_find(f);
@@ -593,16 +634,21 @@ spool_rewind(struct spool *sp)
 }
 
 /* As spool_next, for records on disk. Entries that were damaged there meanwhile
- * are lost, and their number is unknown. */
+ * are lost, and their number is unknown. Return -errno if the file could not be
+ * read; the next call continues with the records that could. */
 static int
-spool_next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
+spool_next_on_disk(struct spool *sp, struct file *f, size_t max_bytes,
+    struct spool_entry *ret)
 {
 	struct spool_scan w = { .fd = f->fd,
 		.at = f->sent_at,
 		.end = f->bytes,
 		.seq = f->sent_seq };
-	int rc = w.at < w.end ? spool_entry_next(&w, ret) : 0;
+	int rc;
 
+	if (f->failed < 0)
+		return f->failed;
+	rc = w.at < w.end ? spool_entry_next(&w, ret) : 0;
 	if (rc > 0 && ret->len_bytes > max_bytes) {
 		free(ret->line);
 		return 0;
@@ -615,6 +661,14 @@ spool_next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
 	}
 	f->sent_at = w.at;
 	f->sent_seq = w.seq;
+	if (w.error < 0) {
+		f->failed = spool_rewrite(sp, f, LEAVE_BAD, 0);
+		if (f->failed < 0)
+			log_warnx("spool: cannot replace %s, which cannot be "
+				  "read: %s; retrying with the next session",
+			    f->path, strerror(-f->failed));
+		return w.error;
+	}
 	if (f->sent_at == f->bytes && TAILQ_EMPTY(&f->held))
 		f->tail_seq = f->sent_seq; /* nothing else will be acked */
 	return rc;
@@ -626,11 +680,13 @@ spool_next(struct spool *sp, const char *run, size_t max_bytes,
 {
 	struct file *f = spool_file_find(sp, run);
 	struct held *h;
+	int rc;
 
 	if (f == NULL)
 		return 0;
-	if (spool_next_on_disk(f, max_bytes, ret))
-		return 1;
+	rc = spool_next_on_disk(sp, f, max_bytes, ret);
+	if (rc != 0)
+		return rc > 0;
 	TAILQ_FOREACH (h, &f->held, next)
 		if (h->entry.seq > f->sent_seq)
 			break;
@@ -683,7 +739,9 @@ spool_alarm(const struct spool *sp)
 	int rc = sp->write_failed < 0 ? sp->write_failed : sp->sync_failed;
 
 	if (rc == 0)
-		return NULL;
+		return sp->unreadable
+		    ? "spool: a file cannot be read; see the agent's log"
+		    : NULL;
 	return rc == -ENOSPC || rc == -EDQUOT
 	    ? "spool: the disk is full"
 	    : "spool: cannot write; see the agent's log";

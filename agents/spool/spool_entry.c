@@ -32,19 +32,26 @@ spool_entry_sum(const char *bytes, size_t len)
 	return sum;
 }
 
-/* Read again after an error: callers skip what cannot be read, and lose it. */
+/* Read up to the end of the file. Retry after an error: callers keep the file
+ * aside and lose the rest of it. Return the number of bytes, or -errno. */
 static ssize_t
-spool_entry_pread(int fd, void *to, size_t len, uint64_t at)
+spool_entry_pread(int fd, char *to, size_t len, uint64_t at)
 {
-	ssize_t n = -1;
+	int tries = 0, rc = 0;
+	size_t got = 0;
+	ssize_t n = 1;
 
-	for (int i = 0; i < READ_TRIES && n < 0; i++) {
-		n = pread(fd, to, len, (off_t)at);
-		if (n < 0 && i == 0)
+	while (n != 0 && got < len && tries < READ_TRIES) {
+		n = pread(fd, to + got, len - got, (off_t)(at + got));
+		if (n > 0)
+			got += (size_t)n;
+		else if (n < 0)
+			rc = -errno;
+		if (n < 0 && tries++ == 0)
 			log_warn("cannot read the spool at byte %llu; retrying",
 			    (unsigned long long)at);
 	}
-	return n;
+	return tries < READ_TRIES ? (ssize_t)got : rc;
 }
 
 uint64_t
@@ -64,8 +71,8 @@ spool_entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	int raw;
 
 	n = spool_entry_pread(fd, head, HEAD_BYTES, at);
-	if (n == 0)
-		return 0;
+	if (n <= 0)
+		return (int)n;
 	if (n != HEAD_BYTES)
 		return -EPROTO;
 	head[HEAD_BYTES] = '\0';
@@ -77,7 +84,7 @@ spool_entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	if (n != (ssize_t)len + 1 || ret->line[len] != '\n' ||
 	    spool_entry_sum(ret->line, len) != sum) {
 		free(ret->line);
-		return -EPROTO;
+		return n < 0 ? (int)n : -EPROTO;
 	}
 	ret->line[len] = '\0';
 	ret->seq = seq;
@@ -86,25 +93,31 @@ spool_entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	return 1;
 }
 
-/* The first offset from at on where a head may begin; end: none does. A line
- * holds no newline, so none begins within one. */
-static uint64_t
-spool_entry_search(int fd, uint64_t at, uint64_t end)
+/* Move to the first offset after s->at where a head may begin, or to the end. A
+ * line has no newline, so no head begins within one. Return 0 or -errno. */
+static int
+spool_entry_search(struct spool_scan *s)
 {
+	uint64_t at = s->at + 1;
 	char block[4096];
 	ssize_t n;
 
-	for (; at < end; at += (uint64_t)n - HEAD_BYTES + 1) {
-		n = spool_entry_pread(fd, block, sizeof(block), at);
+	for (; at < s->end; at += (uint64_t)n - HEAD_BYTES + 1) {
+		n = spool_entry_pread(s->fd, block, sizeof(block), at);
+		if (n < 0)
+			return (int)n;
 		if (n < HEAD_BYTES)
-			return end;
+			break;
 		for (ssize_t i = 0; i + HEAD_BYTES <= n; i++)
 			if (block[i + HEAD_BYTES - 1] == '\n' &&
 			    block[i + SEQ_DIGITS] == ' ' && block[i] >= '0' &&
-			    block[i] <= '9')
-				return at + (uint64_t)i;
+			    block[i] <= '9') {
+				s->at = at + (uint64_t)i;
+				return 0;
+			}
 	}
-	return end;
+	s->at = s->end;
+	return 0;
 }
 
 /* A line that no collector can read must be dropped: it would be sent again for
@@ -125,9 +138,11 @@ int
 spool_entry_next(struct spool_scan *s, struct spool_entry *ret)
 {
 	uint64_t from = s->at;
+	int rc;
 
-	while (s->at < s->end) {
-		if (spool_entry_read(s->fd, s->at, ret) > 0) {
+	while (s->at < s->end && s->error == 0) {
+		rc = spool_entry_read(s->fd, s->at, ret);
+		if (rc > 0) {
 			if (ret->seq > s->seq &&
 			    (!s->check || spool_entry_is_json(ret))) {
 				s->skipped = s->at - from;
@@ -137,9 +152,9 @@ spool_entry_next(struct spool_scan *s, struct spool_entry *ret)
 			}
 			free(ret->line);
 		}
-		s->at = spool_entry_search(s->fd, s->at + 1, s->end);
+		s->error = rc < 0 && rc != -EPROTO ? rc : spool_entry_search(s);
 	}
-	s->skipped = s->end - from;
+	s->skipped = s->at - from;
 	return 0;
 }
 

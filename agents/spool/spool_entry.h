@@ -20,7 +20,7 @@ struct spool_entry {
 /* Return the number of bytes of the entry in a file. */
 uint64_t spool_entry_bytes(const struct spool_entry *e);
 /* Read the entry at offset `at`. Return 1; 0 at the end; -EPROTO if it is
- * damaged. */
+ * damaged; another -errno if the file cannot be read there. */
 int spool_entry_read(int fd, uint64_t at, struct spool_entry *ret);
 /* Write the whole entry at offset `at`, or nothing. Return 0 or -errno. */
 int spool_entry_write(int fd, uint64_t at, const struct spool_entry *e);
@@ -33,9 +33,10 @@ struct spool_scan {
 	uint64_t seq;     /* number of the last entry; numbers ascend */
 	uint64_t skipped; /* bytes that were skipped before the last entry */
 	int check;        /* 1: lines must be JSON */
+	int error;        /* 0, or -errno: the file cannot be read at `at` */
 };
 
-/* Find the next entry. Return 1, or 0 at the end. */
+/* Find the next entry. Return 1, or 0 at the end or at an error. */
 int spool_entry_next(struct spool_scan *s, struct spool_entry *ret);
 
 #endif

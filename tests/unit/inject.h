@@ -43,6 +43,7 @@ static struct {
 	struct inject_calls *calls; /* NULL: no call fails or is counted */
 	enum kind kind;             /* the call that fails */
 	unsigned long at;
+	int stays; /* all later ones fail, too */
 } injected;
 
 /* From now on call `at` of the kind fails. calls: of shared memory. */
@@ -67,9 +68,10 @@ static int
 inject(enum kind kind)
 {
 	struct inject_calls *calls = injected.calls;
+	unsigned long at = calls != NULL ? ++calls->of[kind] : 0;
 
-	if (calls == NULL || ++calls->of[kind] != injected.at ||
-	    kind != injected.kind)
+	if (calls == NULL || kind != injected.kind ||
+	    (at != injected.at && (at < injected.at || !injected.stays)))
 		return 0;
 	errno = kind == KIND_MEMORY                 ? ENOMEM
 	    : kind == KIND_WRITE && injected.at % 2 ? ENOSPC

@@ -45,10 +45,33 @@ pwritev(int fd, const struct iovec *iov, int count, off_t at)
 }
 
 static int read_fails; /* the call that fails; 0: none */
+static struct {
+	ino_t inode; /* 0: none */
+	off_t from;
+} unreadable;
+static int rename_fails;
+
+int
+rename(const char *from, const char *to)
+{
+	errno = EROFS;
+	return rename_fails
+	    ? -1
+	    : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
 
 ssize_t
 pread(int fd, void *to, size_t n, off_t at)
 {
+	struct stat st;
+
+	if (unreadable.inode != 0 && fstat(fd, &st) == 0 &&
+	    st.st_ino == unreadable.inode && at + (off_t)n > unreadable.from) {
+		errno = EIO;
+		if (at >= unreadable.from)
+			return -1;
+		n = (size_t)(unreadable.from - at);
+	}
 	if (read_fails > 0 && --read_fails == 0) {
 		errno = EIO;
 		return -1;
@@ -481,6 +504,92 @@ test_damaged_meanwhile(void **state)
 	spool_free(sp);
 }
 
+/* From the middle of entry `entry` on the file of run r cannot be read. */
+static void
+make_unreadable(int entry)
+{
+	struct stat st;
+	char path[100];
+
+	snprintf(path, sizeof(path), "%s/r.spool", dir);
+	assert_int_equal(stat(path, &st), 0);
+	unreadable.inode = st.st_ino;
+	unreadable.from = (entry - 1) * ENTRY_BYTES(100) + 10;
+}
+
+static void
+assert_kept(struct spool *sp)
+{
+	uint64_t records, bytes;
+
+	assert_true(spool_lost(sp, "r", &records, &bytes));
+	assert_int_equal(records, 1); /* at least */
+	assert_int_equal(bytes, 4 * ENTRY_BYTES(100));
+	assert_non_null(strstr(spool_alarm(sp), "cannot be read"));
+}
+
+/* A file that stays unreadable is kept; its readable records are sent. */
+static void
+test_unreadable(void **state)
+{
+	struct spool *sp = open_max(1 << 20);
+	char path[100], aside[120];
+	uint64_t last;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 9; seq++)
+		put(sp, "r", seq, 0, 100);
+	spool_free(sp);
+	make_unreadable(6);
+	sp = open_max(1 << 20);
+	assert_int_equal(take(sp, "r", &last), 5);
+	assert_int_equal(last, 5);
+	assert_kept(sp);
+	spool_ack(sp, "r", 5);
+	assert_int_equal(files(), 1); /* the one kept */
+	spool_free(sp);
+	/* after a repair: all of them, by the former name */
+	unreadable.inode = 0;
+	snprintf(path, sizeof(path), "%s/r.spool", dir);
+	snprintf(aside, sizeof(aside), "%s.unreadable1", path);
+	assert_int_equal(rename(aside, path), 0);
+	sp = open_max(1 << 20);
+	assert_null(spool_alarm(sp));
+	assert_int_equal(take(sp, "r", NULL), 9);
+	spool_free(sp);
+}
+
+static void
+test_unreadable_meanwhile(void **state)
+{
+	struct spool *sp = open_max(1 << 20);
+	uint64_t last, records, bytes;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 9; seq++)
+		put(sp, "r", seq, 0, 100);
+	make_unreadable(6);
+	rename_fails = 1; /* it cannot be replaced: nothing is lost */
+	assert_int_equal(take(sp, "r", &last), 5);
+	put(sp, "r", 10, 0, 100);
+	assert_int_equal(take(sp, "r", NULL), 0);
+	assert_false(spool_lost(sp, "r", &records, &bytes));
+	rename_fails = 0;
+	spool_ack(sp, "r", 5);
+	spool_rewind(sp);
+	assert_int_equal(take(sp, "r", NULL), 0);
+	put(sp, "r", 11, 0, 100);
+	assert_int_equal(take(sp, "r", &last), 1);
+	assert_int_equal(last, 11);
+	assert_true(spool_lost(sp, "r", &records, &bytes));
+	assert_int_equal(bytes, 5 * ENTRY_BYTES(100));
+	spool_ack(sp, "r", 11);
+	spool_finish(sp, "r");
+	assert_int_equal(files(), 2); /* kept, once for each attempt */
+	spool_free(sp);
+	unreadable.inode = 0;
+}
+
 /* The alarm has the right cause: freeing space does not help a read-only
  * disk. */
 static void
@@ -552,6 +661,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_meanwhile, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable_meanwhile,
+		    setup, teardown),
 		cmocka_unit_test_setup_teardown(test_alarm, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_fails, setup,
 		    teardown),
