@@ -182,7 +182,9 @@ session_send_enroll(struct session *s)
 	struct err err;
 	json_t *msg = enroll_message(s->tls.enroll, &err);
 
-	if (msg == NULL)
+	if (msg == NULL && s->state == SESSION_UP)
+		tls_renew_failed(&s->tls, &err);
+	else if (msg == NULL)
 		session_close(s, err.text);
 	else if (session_put(s, WIRE_ENROLL, msg) < 0)
 		session_close(s, "cannot build a certificate request");

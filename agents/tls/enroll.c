@@ -18,6 +18,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "pki/pki.h"
@@ -27,6 +28,9 @@
 #define TOKEN_FILE_MAX 4096
 /* Tolerance for clocks: the signer dates its certificates back by as much. */
 #define EARLY_S 300
+/* Space that must be free for a file: more than a key, or a certificate with
+ * its issuer's, needs. */
+#define CERT_ROOM 8192
 
 struct enroll {
 	const struct conf *conf;
@@ -87,6 +91,32 @@ enroll_token_get(struct enroll *e, struct err *err)
 	if (rc < 0)
 		err_say(err, "%s: agent.enroll: %s",
 		    conf_where(e->conf, "agent", "enroll"), err->text);
+	return rc;
+}
+
+/* Fail before a certificate is requested, if it could not be stored. */
+static int
+enroll_store_check(const struct enroll *e, struct err *err)
+{
+	static const char *const keys[] = { "key", "cert", "ca" };
+	char *blank = xcalloc(1, CERT_ROOM + 1);
+	int rc = 0;
+
+	memset(blank, '\n', CERT_ROOM);
+	for (size_t i = 0; i < ARRAY_LEN(keys) && rc == 0; i++) {
+		const char *path = conf_string(e->conf, "tls", keys[i]);
+		char *fresh = xasprintf("%s.new", path);
+
+		if (strcmp(keys[i], "ca") != 0 || access(path, F_OK) < 0) {
+			unlink(fresh);
+			rc = file_new(fresh, 0600, blank, err);
+			unlink(fresh);
+		}
+		free(fresh);
+	}
+	free(blank);
+	if (rc < 0)
+		err_say(err, "cannot store a certificate: %s", err->text);
 	return rc;
 }
 
@@ -277,9 +307,12 @@ enroll_munge_text(const struct enroll *e, enum role by)
 json_t *
 enroll_message(const struct enroll *e, struct err *err)
 {
-	char *request = pki_request_new(e->key, e->name, err);
+	char *request;
 	json_t *msg;
 
+	if (enroll_store_check(e, err) < 0)
+		return NULL;
+	request = pki_request_new(e->key, e->name, err);
 	if (request == NULL)
 		return NULL;
 	msg = json_pack("{s:o, s:s}", "node", text_json(e->name), "request",

@@ -33,6 +33,10 @@
 #define WRONG_MAX   5
 #define WRONG_S     60
 #define WRONG_SLOTS 64
+/* A node that cannot store its certificate requests it again, by the same
+ * key. */
+#define SAME_KEY_MAX 8 /* in SAME_KEY_S */
+#define SAME_KEY_S   3600
 /* The file is rewritten without expired lines once they are this many, and half
  * of it. */
 #define ENDED_MIN 1000
@@ -54,6 +58,7 @@ struct issued {
 	struct token *token; /* NULL: renewed, or expired */
 	int is_use;          /* counts as a use; 0: a repeated request */
 	int64_t end_unix_s;
+	int64_t signed_unix_s; /* 0: before the start */
 };
 
 /* A caller that waits until the file is synced. */
@@ -829,10 +834,21 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 }
 
 static int
-enroll_quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
-    struct err *err)
+enroll_has_key(const char *const keys[], int count, const char *key)
 {
-	int alive = 0;
+	for (int i = 0; i < count; i++)
+		if (strcmp(keys[i], key) == 0)
+			return 1;
+	return 0;
+}
+
+/* Certificates of one key count once: revocation finds them together. */
+static int
+enroll_quota_check(struct enroll *e, const char *node, const char *key,
+    int64_t now_unix_s, struct err *err)
+{
+	const char *keys[ENROLL_ALIVE_MAX];
+	int alive = 0, recent = 0;
 
 	if (e->second != now_unix_s)
 		e->count = 0;
@@ -841,20 +857,34 @@ enroll_quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
 		return err_set(err, -EBUSY,
 		    "limit of %d certificates per second reached; retry",
 		    ENROLL_PER_S);
-	for (size_t i = 0; i < e->issued_count; i++)
-		alive += e->issued[i].end_unix_s >= now_unix_s &&
-		    strcmp(e->issued[i].name, node) == 0;
-	if (alive >= ENROLL_ALIVE_MAX)
+	for (size_t i = 0; i < e->issued_count; i++) {
+		const struct issued *n = &e->issued[i];
+
+		if (n->end_unix_s < now_unix_s || strcmp(n->name, node) != 0)
+			continue;
+		recent += strcmp(n->key, key) == 0 &&
+		    now_unix_s - n->signed_unix_s < SAME_KEY_S;
+		if (alive < ENROLL_ALIVE_MAX &&
+		    !enroll_has_key(keys, alive, n->key))
+			keys[alive++] = n->key;
+	}
+	if (recent >= SAME_KEY_MAX)
+		return err_set(err, -EBUSY,
+		    "%s requested this certificate %d times within an hour; "
+		    "see the log of its agent, and retry after an hour",
+		    node, recent);
+	if (alive >= ENROLL_ALIVE_MAX && !enroll_has_key(keys, alive, key))
 		return err_set(err, -EACCES,
-		    "%s already has %d valid certificates: see coalctl pki "
-		    "revoke",
+		    "%s already has valid certificates for %d keys: see "
+		    "coalctl pki revoke",
 		    node, alive);
 	return 0;
 }
 
 static int
 enroll_sign_request(struct enroll *e, const struct enroll_ask *ask,
-    EVP_PKEY *key, struct token *t, char **ret, struct err *err)
+    EVP_PKEY *key, struct token *t, int64_t now_unix_s, char **ret,
+    struct err *err)
 {
 	struct pki_order o = { .name = ask->node,
 		.role = ROLE_AGENT,
@@ -881,6 +911,7 @@ enroll_sign_request(struct enroll *e, const struct enroll_ask *ask,
 	rc = enroll_line_write(e, line, 0, err);
 	if (rc == 0) {
 		enroll_issued_add(e, ask->node, digest, t, end_unix_s);
+		e->issued[e->issued_count - 1].signed_unix_s = now_unix_s;
 		*ret = pki_certs_text(both,
 		    X509_cmp(e->ca.cert, e->root) == 0 ? 1 : 2);
 	}
@@ -930,9 +961,9 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 			    "in the second half of its validity");
 	}
 	if (rc == 0)
-		rc = enroll_quota_check(e, ask->node, now_unix_s, err);
+		rc = enroll_quota_check(e, ask->node, digest, now_unix_s, err);
 	if (rc == 0)
-		rc = enroll_sign_request(e, ask, key, t, ret, err);
+		rc = enroll_sign_request(e, ask, key, t, now_unix_s, ret, err);
 	EVP_PKEY_free(key);
 	return rc;
 }

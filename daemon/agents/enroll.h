@@ -17,7 +17,7 @@
 #include "common/err.h"
 #include "pki/pki.h"
 
-#define ENROLL_ALIVE_MAX  8 /* certificates of one name at one time */
+#define ENROLL_ALIVE_MAX  8 /* keys with certificates of one name at a time */
 #define ENROLL_PER_S      50
 #define ENROLL_TOKENS_MAX 10000
 #define ENROLL_TOKEN_DAYS 30

@@ -4,14 +4,17 @@
 #include "agents/tls/tls.c"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/file.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/options.h"
 
@@ -91,11 +94,68 @@ test_chain(void **state)
 	pki_authority_close(&other);
 }
 
+/* An agent that cannot store a certificate requests none. */
+static void
+test_storable(void **state)
+{
+	static const struct {
+		const char *cert;
+		rlim_t most_bytes;
+		int fails;
+	} rows[] = { { "cert", RLIM_INFINITY, 0 }, { "cert", 4096, 1 },
+		{ "missing/cert", RLIM_INFINITY, 1 },
+		{ "cert", RLIM_INFINITY, 0 } };
+	char dir[] = "/tmp/coalmine-tls-XXXXXX", *ask, *key, *ca;
+	struct rlimit rl;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_non_null(mkdtemp(dir));
+	key = xasprintf("%s/key", dir);
+	ask = xasprintf("%s.ask", key);
+	ca = xasprintf("%s/ca", dir);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char *cert = xasprintf("%s/%s", dir, rows[i].cert);
+		struct enroll *e;
+		struct err err = { "" };
+		struct conf *c;
+		json_t *msg;
+
+		assert_int_equal(conf_parse(options_agent, "test", "", &c,
+				     NULL),
+		    0);
+		conf_set(c, "tls", "ca", ca, "test", NULL);
+		conf_set(c, "tls", "cert", cert, "test", NULL);
+		conf_set(c, "tls", "key", key, "test", NULL);
+		assert_int_equal(enroll_again(c, "n1", &e, &err), 0);
+		getrlimit(RLIMIT_FSIZE, &rl);
+		rl.rlim_cur = rows[i].most_bytes;
+		setrlimit(RLIMIT_FSIZE, &rl);
+		msg = enroll_message(e, &err);
+		rl.rlim_cur = RLIM_INFINITY;
+		setrlimit(RLIMIT_FSIZE, &rl);
+		assert_int_equal(msg == NULL, rows[i].fails);
+		if (rows[i].fails)
+			assert_non_null(
+			    strstr(err.text, "cannot store a certificate: "));
+		json_decref(msg);
+		enroll_free(e);
+		conf_free(c);
+		free(cert);
+	}
+	unlink(ask);
+	free(ask);
+	free(key);
+	free(ca);
+	assert_int_equal(rmdir(dir), 0); /* no other file is left */
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_storable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

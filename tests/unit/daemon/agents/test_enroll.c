@@ -347,12 +347,34 @@ test_renewal(void **state)
 	(void)state;
 	assert_int_equal(enroll_sign(e, &a, now + 49 * PKI_DAY_S, &pem, &err),
 	    -EACCES);
-	for (int i = 0; i < ENROLL_ALIVE_MAX; i++) {
-		assert_int_equal(enroll_sign(e, &a, late, &pem, &err), 0);
+	/* A node that cannot store its certificate repeats the request. */
+	for (int i = 0; i < 3 * SAME_KEY_MAX; i++) {
+		int64_t hour = late + i / SAME_KEY_MAX * SAME_KEY_S;
+
+		assert_int_equal(enroll_sign(e, &a, hour, &pem, &err), 0);
 		free(pem);
+		if (i % SAME_KEY_MAX == SAME_KEY_MAX - 1)
+			assert_int_equal(enroll_sign(e, &a, hour, &pem, &err),
+			    -EBUSY);
 	}
-	assert_int_equal(enroll_sign(e, &a, late, &pem, &err), -EACCES);
+	assert_non_null(strstr(err.text, "within an hour"));
+	late += 3 * SAME_KEY_S;
+	for (int i = 1; i <= ENROLL_ALIVE_MAX; i++) {
+		EVP_PKEY *other = pki_key_new();
+		char *fresh = pki_request_new(other, "n1", NULL);
+
+		a.request = fresh;
+		assert_int_equal(enroll_sign(e, &a, late, &pem, &err),
+		    i < ENROLL_ALIVE_MAX ? 0 : -EACCES);
+		if (i < ENROLL_ALIVE_MAX)
+			free(pem);
+		free(fresh);
+		EVP_PKEY_free(other);
+	}
 	assert_non_null(strstr(err.text, "coalctl pki revoke"));
+	a.request = request; /* a known key */
+	assert_int_equal(enroll_sign(e, &a, late, &pem, &err), 0);
+	free(pem);
 	a.node = "n2"; /* the request is for another */
 	assert_int_equal(enroll_sign(e, &a, late, &pem, &err), -EINVAL);
 	X509_free(old);
