@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * campaign.c - a file is read again when its time, size or inode has changed.
+ * campaign.c - a file is read again when its time, size or inode has changed,
+ * and when it could not be read.
  * An invalid file replaces its earlier valid contents, and is not run.
  */
 #include "daemon/schedule/campaign.h"
@@ -101,26 +102,34 @@ campaign_free(struct campaign *c)
 	free(c);
 }
 
-/* Read a file's text, or note the error. */
-static void
+/* Read a file's text, or note the error. Return 1 if this is not the error of
+ * the last time. */
+static int
 campaign_content_read(struct campaign *c)
 {
+	char *was = c->error;
 	struct err err;
+	int rc, is_new;
 	size_t len;
-	int rc;
 
+	c->error = NULL;
 	campaign_content_clear(c);
 	c->read_unix_ns = clk_unix_ns();
 	rc = file_read(c->path, CAMPAIGN_TEXT_MAX, &c->text, &len, &err);
+	c->unread = rc < 0;
 	if (rc == 0 && memchr(c->text, '\0', len) != NULL)
 		c->text[0] = '\1'; /* binary: the parser rejects it */
 	if (rc == 0)
 		rc = campaign_parse(c->path, c->text, &c->conf, &c->schedule,
 		    &err);
-	if (rc == 0)
-		return;
-	c->error = xstrdup(err.text);
-	log_warnx("campaign %s: %s", c->name, err.text);
+	if (rc < 0)
+		c->error = xstrdup(err.text);
+	is_new = rc == 0 || was == NULL || strcmp(was, c->error) != 0;
+	free(was);
+	if (is_new && rc < 0)
+		log_warnx("campaign %s: %s%s", c->name, err.text,
+		    c->unread ? "; retrying every few seconds" : "");
+	return is_new;
 }
 
 struct campaign *
@@ -173,7 +182,7 @@ campaign_entry_look(struct campaigns *cs, const char *entry)
 	if (c == NULL)
 		c = campaign_add(cs, name);
 	c->seen = 1;
-	if (c->path != NULL && c->mtime_ns == mtime_ns &&
+	if (c->path != NULL && !c->unread && c->mtime_ns == mtime_ns &&
 	    c->size_bytes == sb.st_size && c->inode == sb.st_ino)
 		return 0;
 	free(c->path);
@@ -181,7 +190,8 @@ campaign_entry_look(struct campaigns *cs, const char *entry)
 	c->mtime_ns = mtime_ns;
 	c->size_bytes = sb.st_size;
 	c->inode = sb.st_ino;
-	campaign_content_read(c);
+	if (!campaign_content_read(c))
+		return 0;
 	log_info("campaign %s: %s", name,
 	    c->error == NULL ? "read" : "invalid, its runs are not started");
 	return 1;
@@ -195,21 +205,29 @@ campaigns_scan(struct campaigns *cs)
 	struct dirent *de;
 	int count = 0;
 	DIR *d = opendir(cs->dir);
+	int rc = d == NULL ? -errno : 0;
 
-	if (d == NULL) {
-		snprintf(error, sizeof(error), "%.180s: %s", cs->dir,
-		    strerror(errno));
-		if (strcmp(error, cs->error) != 0)
-			log_warnx("campaigns: %s", error);
-		memcpy(cs->error, error, sizeof(error));
-		return 0;
-	}
-	cs->error[0] = '\0';
 	TAILQ_FOREACH (c, &cs->list, link)
 		c->seen = 0;
-	while ((de = readdir(d)) != NULL)
+	while (rc == 0) {
+		errno = 0;
+		de = readdir(d);
+		if (de == NULL) {
+			rc = -errno;
+			break;
+		}
 		count += campaign_entry_look(cs, de->d_name);
-	closedir(d);
+	}
+	if (d != NULL)
+		closedir(d);
+	if (rc < 0)
+		snprintf(error, sizeof(error), "%.180s: %s", cs->dir,
+		    strerror(-rc));
+	if (rc < 0 && strcmp(error, cs->error) != 0)
+		log_warnx("campaigns: %s", error);
+	memcpy(cs->error, error, sizeof(error));
+	if (rc < 0) /* those that were not seen may exist */
+		return count;
 	TAILQ_FOREACH_SAFE (c, &cs->list, link, next) {
 		if (c->path == NULL || c->seen)
 			continue;

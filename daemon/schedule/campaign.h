@@ -36,7 +36,8 @@ struct campaign {
 	int64_t mtime_ns;
 	off_t size_bytes;
 	ino_t inode;
-	int seen; /* 1: found in the current scan */
+	int unread; /* 1: the file could not be read; the next scan retries */
+	int seen;   /* 1: found in the current scan */
 	/* Set by scheduler.c, only for files. */
 	uint64_t base_unix_ns; /* base of the next start; 0: none */
 	uint64_t next_unix_ns;
