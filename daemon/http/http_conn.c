@@ -97,6 +97,7 @@ struct http_listener {
 	struct evconnlistener *lev;
 	struct event *again; /* after a pause for want of descriptors */
 	enum http_door door;
+	uint64_t told_ns; /* when a failed accept was logged; 0: never */
 };
 
 struct http_conns {
@@ -747,7 +748,10 @@ http_conn_error_cb(struct evconnlistener *lev, void *arg)
 	struct http_listener *l = arg;
 	struct timeval pause = { .tv_usec = PAUSE_US };
 
-	log_debug("http: accept: %s", strerror(errno));
+	if (l->told_ns == 0 || clk_ns() - l->told_ns >= 60 * CLK_NS_PER_S) {
+		log_warn("http: cannot accept a connection; retrying");
+		l->told_ns = clk_ns();
+	}
 	http_conn_make_room(l->all, l->door);
 	evconnlistener_disable(lev);
 	evtimer_add(l->again, &pause);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Agents cannot use the descriptors that the collector reserves for orders. A
-wrong clock is reported, and does not prevent a start. A restart keeps the error
+"""Agents cannot use the descriptors that the collector reserves for orders; it
+accepts agents again when some are free. A wrong clock is reported, and does not prevent a start. A restart keeps the error
 budgets of objectives."""
 import json
 import os
@@ -16,6 +16,14 @@ from collector import BUILD, Collector, UnixConnection, poll  # noqa: E402
 from runs import agents, close, to_running  # noqa: E402
 
 FDS = 80
+
+
+def is_accepted(c, name):
+    try:
+        Agent(c.pki, name, c.port, beat=False).wait("welcome")
+    except (OSError, AssertionError):
+        return False
+    return True
 
 
 def test_descriptors():
@@ -41,6 +49,8 @@ def test_descriptors():
         for conn in many:
             conn.request("GET", "/api/v1/version")
             assert conn.getresponse().status == 200
+        agents.pop().close()
+        poll("the port is open again", 60, lambda: is_accepted(c, f"n{FDS}"))
         c.stop()
 
 
