@@ -129,7 +129,12 @@ pg_connect(struct pg *s, struct err *err)
 	PQsetNoticeProcessor(s->conn, store_postgresql_lead_notice_cb, NULL);
 	PQsetnonblocking(s->conn, 1);
 	schema = PQescapeIdentifier(s->conn, s->schema, strlen(s->schema));
+	/* The server must notice that this host has lost power, since its
+	 * session holds the lock of the schema. */
 	sql = xasprintf("SET search_path TO %s; SET jit TO off;"
+			" SET tcp_keepalives_idle TO 10;"
+			" SET tcp_keepalives_interval TO 5;"
+			" SET tcp_keepalives_count TO 3;"
 			" SET bytea_output TO hex; SET extra_float_digits TO 1;"
 			" SET default_transaction_read_only TO %s",
 	    schema, s->role == SQL_READER ? "on" : "off");
