@@ -7,7 +7,8 @@
     chaos.py judge                self-test of the check of memory
 
 WITNESS is the folder of the logs that witness.c wrote in each agent. STORE is
-the file of a collector that has ended. The counts of agents and collector are
+the file of a collector that has ended, or lines of a database: JSON lists of
+run, sequence number and body. The counts of agents and collector are
 not used."""
 import collections
 import glob
@@ -105,15 +106,24 @@ def body_of(column):
     return json.loads(column)
 
 
-def stored(path):
-    """(run, seq): digests of bodies."""
+def rows(path):
+    """Yield (run, seq, body)."""
+    if not path.endswith(".db"):
+        with open(path) as f:
+            yield from map(json.loads, f)
+        return
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     check = db.execute("PRAGMA integrity_check").fetchone()[0]
     assert check == "ok", check
+    yield from db.execute(
+        "SELECT run.run, record.seq, record.body FROM record"
+        " JOIN run ON run.id = record.run_id")
+
+
+def stored(path):
+    """(run, seq): digests of bodies."""
     found = collections.defaultdict(list)
-    for run, seq, body in db.execute(
-            "SELECT run.run, record.seq, record.body FROM record"
-            " JOIN run ON run.id = record.run_id"):
+    for run, seq, body in rows(path):
         found[run, seq].append(digest(body_of(body)))
     return found
 

@@ -257,3 +257,57 @@ cpu_group_take() # N
 	done
 	[ $taken = 0 ] || fail "node$1 has no agent"
 }
+
+# --- a PostgreSQL server on a host of the lab --------------------------------
+
+server_find() # sets $bin, or skips
+{
+	[ "$(id -u)" = 0 ] || skip "a server refuses to be root"
+	bin=$(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin 2>/dev/null |
+		tail -n 1)
+	[ -x "$bin/postgres" ] || skip "PostgreSQL not found"
+}
+
+# A new server with database coalmine.
+server_make() # HOST
+{
+	server "$1" initdb -U admin -A trust -E UTF8 --locale=C.UTF-8 -N ||
+		fail "$1: initdb"
+	in_host "$1" sh -c 'echo "host all,replication all 10.78.0.0/16 trust" \
+		>>"$0"/data/pg_hba.conf' $cluster/"$1"
+	server_start "$1"
+	sql "$1" "CREATE ROLE coalmine LOGIN" &&
+		sql "$1" "CREATE DATABASE coalmine OWNER coalmine" ||
+		fail "no database"
+}
+
+# Run a program of the server, which refuses to run as root.
+server() # HOST PROGRAM [OPTION...]
+{
+	local host=$1 program=$2
+	shift 2
+	in_host "$host" sh -c 'mkdir -p "$0" && chown nobody:nogroup "$0" &&
+		exec setpriv --reuid nobody --regid nogroup --clear-groups "$@"' \
+		$cluster/"$host" "$bin/$program" -D $cluster/"$host"/data "$@" \
+		>/dev/null
+}
+
+server_start() # HOST
+{
+	server "$1" postgres -k $cluster/"$1" -c listen_addresses='*' \
+		2>/dev/null &
+	poll 20 in_host "$1" "$bin/pg_isready" -q -h $cluster/"$1" ||
+		fail "$1: the server does not start"
+}
+
+server_signal() # SIGNAL HOST
+{
+	in_host "$2" sh -c 'kill -s "$1" "$(head -n 1 \
+		"$0/data/postmaster.pid")"' $cluster/"$2" "$1" 2>/dev/null
+}
+
+sql() # HOST TEXT [DATABASE]
+{
+	in_host "$1" "$bin/psql" -XAtq -h $cluster/"$1" -U admin \
+		-d "${3:-postgres}" -c "$2"
+}

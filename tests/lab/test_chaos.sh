@@ -9,12 +9,24 @@
 #
 # witness.c, loaded into each program, logs its messages and sets the clocks;
 # chaos.py checks the result. With COALMINE_OTHER_BUILD programs change to that
-# build and back.
+# build and back. With COALMINE_CHAOS_STORE=postgresql the store is a database on
+# another host, which is killed and cut off.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 minutes=${COALMINE_CHAOS_MINUTES:-120}
 seed=${COALMINE_CHAOS_SEED:-$$}
 other=${COALMINE_OTHER_BUILD:-}
+database= hosts=4 store_actions="2 fill_store"
+case ${COALMINE_CHAOS_STORE:-sqlite} in
+postgresql)
+	database=node10 hosts=5
+	store_actions="2 kill_database
+2 cut_database"
+	server_find
+	;;
+sqlite) ;;
+*) fail "COALMINE_CHAOS_STORE: expected sqlite or postgresql" ;;
+esac
 RANDOM=$seed
 all_nodes="node1 node2 node3 node4 node5 node6 node7 node8"
 
@@ -31,7 +43,7 @@ actions="
 6 cut_host
 2 cut_leaf
 2 cut_collector
-2 fill_store
+$store_actions
 5 fill_spool
 5 step_clock
 4 renew_certificate
@@ -228,6 +240,23 @@ act_cut_collector()
 	cut collector
 }
 
+act_cut_database()
+{
+	cut $database
+}
+
+act_kill_database()
+{
+	break_for 10 "dead database" server_start $database || return
+	server_signal QUIT $database
+	poll 20 server_is_gone || fail "the database server does not end"
+}
+
+server_is_gone()
+{
+	! in_host $database test -e $cluster/$database/data/postmaster.pid
+}
+
 fill() # HOST
 {
 	break_for 30 "full $1" in_host "$1" rm -f $cluster/"$1"/state/fill &&
@@ -349,8 +378,9 @@ act()
 }
 
 # Print a line for chaos.py for each program, and the programs that died
-# without being killed by this test. No store can be opened on a full disk: it
-# is restarted, as systemd would do.
+# without being killed by this test. No store can be opened on a full disk, or
+# without its database or with a wrong clock: it is restarted, as systemd would
+# do.
 look()
 {
 	local host
@@ -358,7 +388,7 @@ look()
 		comm=,pid=,etimes=,rss= | sed "s/^/$SECONDS /" >&"$samples"
 	for host in collector $all_nodes; do
 		! is dead "$host" && has_pid_of_none "$host" || continue
-		cluster_log "$host" | tail -n 2 | grep -q 'disk is full' ||
+		cluster_log "$host" | tail -n 2 | grep -q 'disk is full\|store\.url: ' ||
 			fail_with_log "$host" "seed $seed: $host has died"
 		in_host "$host" rm $cluster/"$host"/pid
 		break_for 10 "dead $host" start "$host"
@@ -414,6 +444,11 @@ before_start()
 	[ -z "$other" ] || in_host collector cmake --install "$other" \
 		--prefix $cluster/stage-other >/dev/null ||
 		fail "the other build cannot be installed"
+	if [ -n "$database" ]; then
+		server_make $database
+		in_host collector sh -c 'echo "url = \
+postgresql://coalmine@$1/coalmine" >>"$0"' $cluster/collector/conf $database
+	fi
 	[ -z "$other" ] || stage[collector]=stage-other
 	use_stage_of_collector
 }
@@ -473,10 +508,19 @@ spools_are_empty()
 	done
 }
 
+# It may have ended without its database, after the last look.
+collector_is_back()
+{
+	cluster_collector_up && return
+	look
+	undo_due 999999999
+	return 1
+}
+
 settle()
 {
 	undo_due 999999999
-	poll 30 cluster_collector_up || fail_with_log collector "no collector"
+	poll 30 collector_is_back || fail_with_log collector "no collector"
 	for n in $all_nodes; do
 		poll 10 reload "$n" || fail_with_log "$n" "$n does not listen"
 	done
@@ -543,9 +587,25 @@ tell()
 	done <<<"$actions"
 }
 
-say "seed $seed, $minutes minutes"
+# The store for chaos.py: a file.
+store_of()
+{
+	if [ -z "$database" ]; then
+		echo $cluster/collector/state/coalmine.db
+		return
+	fi
+	sql $database "SELECT json_build_array(run.run, record.seq, record.body)
+		FROM coalmine.record JOIN coalmine.run
+		ON run.id = record.run_id" coalmine |
+		in_host collector tee $cluster/records >/dev/null
+	server_signal INT $database
+	poll 60 server_is_gone || fail "the database server does not end"
+	echo $cluster/records
+}
+
+say "seed $seed, $minutes minutes, store ${COALMINE_CHAOS_STORE:-sqlite}"
 [ -n "$other" ] || say "no COALMINE_OTHER_BUILD: versions are not changed"
-lab_up --leaves 2
+lab_up --leaves 2 --hosts $hosts
 cluster_up 8
 [ "$(ctl schedule list --json | jq length)" = 2 ] ||
 	fail "campaigns: $(ctl campaign list)"
@@ -553,12 +613,12 @@ exec {samples}> >(in_host collector tee $cluster/samples >/dev/null)
 exec {journal}> >(in_host collector tee $cluster/journal >/dev/null)
 hours
 say "the end of chaos"
-exec {samples}>&- {journal}>&-
 bad=
 settle
+exec {samples}>&- {journal}>&-
 tell
 in_host collector /usr/bin/python3 "$here/chaos.py" acks $cluster/witness \
-	$cluster/collector/state/coalmine.db || bad="$bad records"
+	"$(store_of)" || bad="$bad records"
 in_host collector /usr/bin/python3 "$here/chaos.py" memory $cluster/samples ||
 	bad="$bad memory"
 nothing_is_left

@@ -86,9 +86,6 @@ lease_s=3
 pair_up()
 {
 	local host
-	bin=$(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin 2>/dev/null |
-		tail -n 1)
-	[ -x "$bin/postgres" ] || skip "PostgreSQL not found"
 	in_host collector coalctl pki issue $cluster/pki node9 --role collector \
 		>/dev/null || fail "pki"
 	in_host collector mkdir -p $cluster/node9/state
@@ -106,45 +103,13 @@ pair_up()
 	done
 	in_host collector sh -c 'sed -i "s/^\[agent\]/&\ncollector = \
 collector:17700,node9:17700/" "$0"/node[1-8]/conf' $cluster
-	server $primary initdb -U admin -A trust -E UTF8 --locale=C.UTF-8 -N ||
-		fail "$primary: initdb"
-	in_host $primary sh -c 'echo "host all,replication all 10.78.0.0/16 trust" \
-		>>"$0"/data/pg_hba.conf' $cluster/$primary
-	server_start $primary
-	sql $primary "CREATE ROLE coalmine LOGIN" &&
-		sql $primary "CREATE DATABASE coalmine OWNER coalmine" ||
-		fail "no database"
+	server_make $primary
 	server $replica pg_basebackup -R -h $primary -U admin -c fast ||
 		fail "$replica: pg_basebackup"
 	server_start $replica
 	sql $primary "ALTER SYSTEM SET synchronous_standby_names = '*'" &&
 		sql $primary "SELECT pg_reload_conf()" >/dev/null ||
 		fail "no synchronous replica"
-}
-
-# Run a program of the server, which refuses to run as root.
-server() # HOST PROGRAM [OPTION...]
-{
-	local host=$1 program=$2
-	shift 2
-	in_host "$host" sh -c 'mkdir -p "$0" && chown nobody:nogroup "$0" &&
-		exec setpriv --reuid nobody --regid nogroup --clear-groups "$@"' \
-		$cluster/"$host" "$bin/$program" -D $cluster/"$host"/data "$@" \
-		>/dev/null
-}
-
-server_start() # HOST
-{
-	server "$1" postgres -k $cluster/"$1" -c listen_addresses='*' \
-		2>/dev/null &
-	poll 20 in_host "$1" "$bin/pg_isready" -q -h $cluster/"$1" ||
-		fail "$1: the server does not start"
-}
-
-sql() # HOST TEXT [DATABASE]
-{
-	in_host "$1" "$bin/psql" -XAtq -h $cluster/"$1" -U admin \
-		-d "${3:-postgres}" -c "$2"
 }
 
 # The lab's commands use the active collector.
@@ -283,8 +248,7 @@ fault_pair_rebooted_active()
 
 fault_pair_promoted()
 {
-	in_host $primary sh -c 'kill -QUIT "$(head -n 1 "$0/data/postmaster.pid")"' \
-		$cluster/$primary
+	server_signal QUIT $primary
 	sleep 2
 	sql $replica "SELECT pg_promote()" >/dev/null || fail "not promoted"
 	sleep $((lease_s + 1))
@@ -360,7 +324,7 @@ try() # FAULT
 
 is_pair=
 [[ $* != *pair_* ]] || is_pair=yes
-[ -z "$is_pair" ] || [ "$(id -u)" = 0 ] || skip "a server refuses to be root"
+[ -z "$is_pair" ] || server_find
 count=12
 lab_up
 if [ -n "$is_pair" ]; then
