@@ -6,8 +6,9 @@
  *
  *   COALMINE_INJECT_TO     file to which lines are added:
  *                          "place KIND NUMBER PLACE": the first call of a place
- *                          "hit KIND NUMBER LOG TARGET": the failed call; LOG:
- *                          bytes of the log before it. Its callers follow.
+ *                          "hit KIND NUMBER LOG OTHER TARGET": the failed call;
+ *                          LOG: bytes of the log before it; OTHER: of the file
+ *                          COALMINE_INJECT_OTHER. Its callers follow.
  *   COALMINE_INJECT        "KIND PLACE ERRNO once|all"; PLACE: the first call
  *                          from it fails, or "#NUMBER": the call of this number
  *
@@ -79,6 +80,7 @@ static struct {
 	unsigned long number; /* of the call; 0: no call fails */
 	int error;
 	int all;
+	const char *other; /* path of the other program's log, or NULL */
 	atomic_int hit;
 	atomic_ulong calls[KIND_MAX];
 	_Atomic uint64_t places[PLACES];
@@ -155,12 +157,14 @@ static void
 inject_tell(enum kind kind, unsigned long number, const char *target,
     void **callers, int count)
 {
-	struct stat log;
+	struct stat log, other;
 
 	if (fstat(STDERR_FILENO, &log) < 0)
 		log.st_size = 0;
-	inject_line("hit %s %lu %lld %s", kinds[kind], number,
-	    (long long)log.st_size, target);
+	if (in.other == NULL || stat(in.other, &other) < 0)
+		other.st_size = 0;
+	inject_line("hit %s %lu %lld %lld %s", kinds[kind], number,
+	    (long long)log.st_size, (long long)other.st_size, target);
 	backtrace_symbols_fd(callers, count, in.to);
 	inject_line("end");
 }
@@ -469,8 +473,10 @@ static void __attribute__((constructor)) inject_begin(void)
 			in.place = strtoull(place, NULL, 16);
 	}
 	in.pid = getpid();
+	in.other = getenv("COALMINE_INJECT_OTHER"); /* it stays in memory */
 	unsetenv("LD_PRELOAD");
 	unsetenv("COALMINE_INJECT");
 	unsetenv("COALMINE_INJECT_TO");
+	unsetenv("COALMINE_INJECT_OTHER");
 	in.to = fd;
 }
