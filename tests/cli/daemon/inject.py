@@ -554,8 +554,10 @@ def main():
         f"{sum(n for k, n in result.items() if k[2] == what)} {what}"
         for what in ("survived", "ended", "silent", "missed", "unnamed",
                      "defect")))
-    return 1 if any(k[2] in ("defect", "unnamed") for k in result) or \
-        not chosen else 0
+    # The calls of quick differ between machines, so that a text of a library
+    # may be unknown.
+    bad = ("defect", "unnamed") if which == "all" else ("defect",)
+    return 1 if any(k[2] in bad for k in result) or not chosen else 0
 
 
 if __name__ == "__main__":
