@@ -617,11 +617,11 @@ confirm_run_is_below_spine(struct diagnosis *d, const struct incident *of)
 static int
 confirm_run_is_leaf_slow(struct diagnosis *d, const struct incident *k)
 {
-	const struct judge_track *t = judge_track(k->series->judge, JUDGE_LEAF,
+	const struct track *t = judge_track(k->series->judge, JUDGE_LEAF,
 	    diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf));
 
 	return t != NULL &&
-	    judge_mean(t, d->o.judge.votes) >=
+	    track_mean(t, d->o.judge.votes) >=
 	    judge_least(k->series->judge) / 2;
 }
 
@@ -778,7 +778,7 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	struct confirm_run *p = &d->pass;
 	struct confirm_report report;
 	struct incident *k = p->of;
-	const struct judge_track *t;
+	const struct track *t;
 	double own[CONFIRM_NODES_MAX], slow_min;
 	size_t n;
 

@@ -382,7 +382,7 @@ diagnosis_is_of_crowd(const struct diagnosis *d,
 	const json_t *at = json_object_get(d->leaf_index,
 	    roster_by_id(d->roster, node)->leaf);
 	uint32_t leaf = (uint32_t)json_integer_value(at);
-	const struct judge_track *l = at == NULL
+	const struct track *l = at == NULL
 	    ? NULL
 	    : judge_track(s->judge, JUDGE_LEAF, leaf);
 	const struct incident *between = at == NULL ? NULL
@@ -390,12 +390,12 @@ diagnosis_is_of_crowd(const struct diagnosis *d,
 
 	/* How much of the slow uplink a node uses is chance. */
 	if (between != NULL)
-		return judge_effect(judge_track(s->judge, JUDGE_NODE, node)) <
+		return track_effect(judge_track(s->judge, JUDGE_NODE, node)) <
 		    2 * between->confirm.report.effect;
 	return l != NULL && l->crowd &&
 	    incident_find(d, JUDGE_LEAF, leaf) != NULL &&
-	    judge_effect(judge_track(s->judge, JUDGE_NODE, node)) <
-	    2 * judge_effect(l);
+	    track_effect(judge_track(s->judge, JUDGE_NODE, node)) <
+	    2 * track_effect(l);
 }
 
 /* A named node gets an incident even if an earlier one was dismissed: a

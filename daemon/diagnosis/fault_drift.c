@@ -109,9 +109,8 @@ fault_drift_open(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 static int
 fault_drift_is_open(const struct diagnosis_series *s, const struct score_obs *o)
 {
-	const struct judge_track *node = judge_track(s->judge, JUDGE_NODE,
-	    o->place);
-	const struct judge_track *leaf = o->leaf == SCORE_NO_LEAF
+	const struct track *node = judge_track(s->judge, JUDGE_NODE, o->place);
+	const struct track *leaf = o->leaf == SCORE_NO_LEAF
 	    ? NULL
 	    : judge_track(s->judge, JUDGE_LEAF, o->leaf);
 

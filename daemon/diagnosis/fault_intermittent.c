@@ -52,7 +52,7 @@ fault_intermittent_note(struct diagnosis *d, struct incident *k, double effect)
 int
 fault_intermittent_dispelled(struct diagnosis *d, struct incident *k)
 {
-	double effect = judge_effect(incident_track(k));
+	double effect = track_effect(incident_track(k));
 
 	judge_confirm(k->series->judge, k->kind, k->index, 0);
 	d->learned = 1; /* the dismissal must be stored */

@@ -81,7 +81,7 @@ fault_loss_is_outlier(struct diagnosis *d, const struct incident *k, int sort)
 {
 	struct diagnosis_series *s = diagnosis_series_of(d,
 	    DIAGNOSIS_MESH_CLASS, sort, PARTNERS_RING);
-	const struct judge_track *t = s == NULL
+	const struct track *t = s == NULL
 	    ? NULL
 	    : judge_track(s->judge, k->kind, k->index);
 
@@ -157,7 +157,7 @@ fault_loss_text(const struct diagnosis *d, const struct incident *k, char *text)
 
 	double share = loss_of_number(fault_loss_effect(d, k));
 	const struct fault_outlier_data *data = k->data;
-	const struct judge_track *t = incident_track(k);
+	const struct track *t = incident_track(k);
 	const struct loss_leaf *l = fault_loss_leaf(d, k);
 	const struct loss_sum *s = k->kind == JUDGE_NODE
 	    ? loss_sum_of(&d->loss, k->index)

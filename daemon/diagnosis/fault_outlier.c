@@ -178,7 +178,7 @@ fault_outlier_still(struct diagnosis *d, struct incident *k)
 		return;
 	}
 	/* Without new evidence the text stays valid. */
-	if (judge_effect(judge_track(s->judge, k->kind, k->index)) > 0)
+	if (track_effect(judge_track(s->judge, k->kind, k->index)) > 0)
 		incident_write(d, k);
 }
 
@@ -222,12 +222,12 @@ fault_outlier_restore(struct diagnosis *d, struct incident *k, const json_t *o)
 double
 fault_outlier_effect(const struct diagnosis *d, const struct incident *k)
 {
-	const struct judge_track *t = incident_track(k);
+	const struct track *t = incident_track(k);
 	const struct drift *drift = series_drift_of(k->series, k->index);
 
 	(void)d;
 	if (t != NULL)
-		return judge_effect(t); /* of the rounds with a vote */
+		return track_effect(t); /* of the rounds with a vote */
 	return drift == NULL ? 0 : drift_shift(drift);
 }
 
@@ -243,7 +243,7 @@ struct fault_outlier_seen {
 static struct fault_outlier_seen
 fault_outlier_see(const struct diagnosis *d, const struct incident *k)
 {
-	const struct judge_track *t = incident_track(k);
+	const struct track *t = incident_track(k);
 	struct fault_outlier_seen c = { 0 };
 
 	if (k->kind == JUDGE_LEAF) {
@@ -356,7 +356,7 @@ fault_outlier_text(const struct diagnosis *d, const struct incident *k,
 	    ? NULL
 	    : link_worst(&d->links, k->index);
 	const char *rail = incident_rail(k);
-	double effect = judge_effect(incident_track(k));
+	double effect = track_effect(incident_track(k));
 	char slower[FAULT_TEXT_SLOWER];
 
 	fault_text_slower(effect, series_kind(k->series->sort).is_rate, slower);

@@ -90,9 +90,9 @@ fault_paths_shifted(double share, double by, double sigma)
 static double
 fault_paths_leaf_off(const struct diagnosis_series *s, uint32_t leaf)
 {
-	const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF, leaf);
+	const struct track *t = judge_track(s->judge, JUDGE_LEAF, leaf);
 
-	return t == NULL ? 0 : judge_mean(t, MEMBER_ROUNDS);
+	return t == NULL ? 0 : track_mean(t, MEMBER_ROUNDS);
 }
 
 /* Sum up the pairs of every leaf's nodes, except outliers and busy nodes.
@@ -118,7 +118,7 @@ fault_paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
 		const struct diagnosis_node *cn = &d->nodes[o->place];
-		const struct judge_track *t = judge_track(s->judge, JUDGE_NODE,
+		const struct track *t = judge_track(s->judge, JUDGE_NODE,
 		    o->place);
 		int is_slow = 2 * cn->slow_partners > cn->partners;
 		int is_named = t != NULL && t->state >= JUDGE_OUTLIER;
@@ -169,7 +169,7 @@ fault_paths_members_hear(struct diagnosis *d, struct diagnosis_series *s,
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
 		const struct diagnosis_node *cn = &d->nodes[o->place];
-		const struct judge_track *t = judge_track(s->judge, JUDGE_NODE,
+		const struct track *t = judge_track(s->judge, JUDGE_NODE,
 		    o->place);
 		struct member_sum *m;
 		double rest, n = cn->partners, slow = cn->slow_partners;
@@ -184,7 +184,7 @@ fault_paths_members_hear(struct diagnosis *d, struct diagnosis_series *s,
 			continue;
 		rest = (of[o->leaf].slow - slow) / (of[o->leaf].pairs - n);
 		rest = fault_paths_shifted(rest,
-		    o->level - level + o->usual + judge_mean(t, MEMBER_ROUNDS),
+		    o->level - level + o->usual + track_mean(t, MEMBER_ROUNDS),
 		    d->o.judge.effect_min);
 		rest = fmax(0.01, fmin(0.5, rest));
 		m->share += (m->sum > 0 ? MEMBER_NOW : 1) *

@@ -10,6 +10,12 @@
 
 struct hole_place;
 
+/* Sums over the nodes of a leaf in a round. */
+struct path_sum {
+	double pairs, slow;
+	double nodes, busy;
+};
+
 /* Update the stages after the topology may have changed; remaining stages keep
  * their learned values. */
 void fault_spine_renew(struct diagnosis *d);

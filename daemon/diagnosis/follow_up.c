@@ -34,7 +34,7 @@
 #define RELIEF_TIMES  2.0
 #define RELIEF_ROUNDS 8 /* the slow round is at most this many rounds ago */
 
-static const struct judge_track *
+static const struct track *
 follow_up_track(const struct incident *k)
 {
 	return judge_track(k->series->judge, k->kind, k->index);
@@ -90,7 +90,7 @@ follow_up_add(struct diagnosis *d, struct diagnosis_series *s,
 static int
 follow_up_is_over(const struct diagnosis *d, const struct incident *k)
 {
-	const struct judge_track *t = follow_up_track(k);
+	const struct track *t = follow_up_track(k);
 
 	if (t == NULL || k->confirm.tries >= FOLLOW_TRIES ||
 	    (k->kind == JUDGE_NODE &&
@@ -136,12 +136,12 @@ follow_up_suspects(struct diagnosis *d, struct diagnosis_series *s,
  * rounds before. On busy nodes the first round after a repair is not always
  * normal. */
 static int
-follow_up_is_relieved(const struct judge *j, const struct judge_track *t)
+follow_up_is_relieved(const struct judge *j, const struct track *t)
 {
-	if (t->known == 0 || judge_newest(t, 0) >= judge_least(j))
+	if (t->known == 0 || track_effect_at(t, 0) >= judge_least(j))
 		return 0;
 	for (int m = 1; m < t->known && m <= RELIEF_ROUNDS; m++)
-		if (judge_newest(t, m) >= RELIEF_TIMES * judge_least(j))
+		if (track_effect_at(t, m) >= RELIEF_TIMES * judge_least(j))
 			return 1;
 	return 0;
 }
@@ -158,7 +158,7 @@ follow_up_others(struct diagnosis *d, const struct diagnosis_series *s,
 		return;
 	for (size_t i = 0; i < d->series_count; i++) {
 		struct diagnosis_series *q = &d->series[i];
-		const struct judge_track *of = judge_track(q->judge, k->kind,
+		const struct track *of = judge_track(q->judge, k->kind,
 		    k->index);
 
 		if (q != s && of != NULL &&
@@ -187,7 +187,7 @@ follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			follow_up_drop(d, k);
 	follow_up_suspects(d, s, count, from);
 	TAILQ_FOREACH (k, &d->incidents, link) {
-		const struct judge_track *t = k->kind < JUDGE_FLEET
+		const struct track *t = k->kind < JUDGE_FLEET
 		    ? judge_track(s->judge, k->kind, k->index)
 		    : NULL;
 

@@ -136,7 +136,7 @@ incident_kind_name(enum judge_kind kind)
 	return names[kind];
 }
 
-const struct judge_track *
+const struct track *
 incident_track(const struct incident *k)
 {
 	return k->kind >= JUDGE_FLEET || k->fault->source == FAULT_FACT
@@ -150,8 +150,8 @@ static int
 incident_show_is_named_by(const struct diagnosis_series *s,
     const struct incident *k)
 {
-	const struct judge_track *t = judge_track(s->judge, k->kind, k->index);
-	const struct judge_track *other = k->confirm.is_done &&
+	const struct track *t = judge_track(s->judge, k->kind, k->index);
+	const struct track *other = k->confirm.is_done &&
 		k->confirm.finding == CONFIRM_BETWEEN
 	    ? judge_track(s->judge, k->kind, k->confirm.other)
 	    : NULL;
@@ -178,7 +178,7 @@ incident_pending(const struct diagnosis *d, enum judge_kind kind,
 {
 	const struct incident *k = incident_followed(d, kind, index);
 	const struct incident *open = incident_find(d, kind, index);
-	const struct judge_track *t;
+	const struct track *t;
 
 	ret[0] = '\0';
 	if (open != NULL) {
@@ -190,14 +190,14 @@ incident_pending(const struct diagnosis *d, enum judge_kind kind,
 			    d->o.judge.clean);
 	} else if (k != NULL && !k->recovers) {
 		t = judge_track(k->series->judge, k->kind, k->index);
-		if (judge_votes(t) < d->o.judge.votes)
+		if (track_votes(t) < d->o.judge.votes)
 			snprintf(ret, DIAGNOSIS_PENDING_MAX,
 			    "slow in %d of %d rounds, confirmation pending",
-			    judge_votes(t), d->o.judge.votes);
+			    track_votes(t), d->o.judge.votes);
 		else
 			snprintf(ret, DIAGNOSIS_PENDING_MAX,
 			    "slow in %d rounds, confirmation pending",
-			    judge_votes(t));
+			    track_votes(t));
 	}
 	return ret[0] != '\0';
 }
@@ -359,7 +359,7 @@ static void
 incident_show_put_judged(const struct diagnosis *d, const struct incident *k,
     json_t *o)
 {
-	const struct judge_track *t = incident_track(k);
+	const struct track *t = incident_track(k);
 	const struct drift *drift = series_drift_of(k->series, k->index);
 
 	if (t == NULL) {

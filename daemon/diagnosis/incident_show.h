@@ -24,7 +24,7 @@ int incident_pending(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index, char ret[DIAGNOSIS_PENDING_MAX]);
 /* Return the judge's state of the subject of an incident; NULL: the judge has
  * no data, or rounds do not show it. */
-const struct judge_track *incident_track(const struct incident *k);
+const struct track *incident_track(const struct incident *k);
 /* Return a series whose judge still finds the subject slow: the series of the
  * incident, or another one; NULL: none. */
 struct diagnosis_series *incident_naming(struct diagnosis *d,

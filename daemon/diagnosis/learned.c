@@ -62,7 +62,7 @@ learned_drift_read(const json_t *a, struct drift *p)
 
 /* Return the effect that a confirmation run dismissed, or NULL. */
 static json_t *
-learned_hold_row(const struct judge_track *t)
+learned_hold_row(const struct track *t)
 {
 	return t == NULL || t->hold == 0
 	    ? NULL
@@ -87,8 +87,7 @@ learned_leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 	json_t *list = json_array();
 
 	for (uint32_t l = 0; l < d->leaf_count; l++) {
-		const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF,
-		    l);
+		const struct track *t = judge_track(s->judge, JUDGE_LEAF, l);
 		json_t *o = json_pack("{s:s}", "leaf", d->leaves[l]);
 		json_t *hold = learned_hold_row(t);
 

@@ -22,9 +22,9 @@
 static double
 rounds_last_effect(const struct diagnosis_series *s, uint32_t node)
 {
-	const struct judge_track *t = judge_track(s->judge, JUDGE_NODE, node);
+	const struct track *t = judge_track(s->judge, JUDGE_NODE, node);
 
-	return t == NULL || t->known == 0 ? NAN : judge_newest(t, 0);
+	return t == NULL || t->known == 0 ? NAN : track_effect_at(t, 0);
 }
 
 struct diagnosis_series *
@@ -35,7 +35,7 @@ rounds_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 	    &(struct diagnosis_series_key){ s->class, s->sort, s->partners, "",
 		s->device, s->bytes });
 	struct diagnosis_series *worst = NULL;
-	const struct judge_track *t;
+	const struct track *t;
 	uint64_t span = s == all ? 0 : UINT64_MAX;
 	double effects[SERIES_RAILS];
 	size_t slow = 0, count = 0;

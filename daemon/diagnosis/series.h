@@ -106,12 +106,6 @@ struct member_sum {
 	uint8_t raised;
 };
 
-/* Sums over the nodes of a leaf in a round. */
-struct path_sum {
-	double pairs, slow;
-	double nodes, busy;
-};
-
 /* Return the properties of a kind; the kind with this name. */
 struct series_kind series_kind(int sort);
 int series_kind_find(const char *name); /* or -ENOENT */

@@ -104,8 +104,7 @@ shares_judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 
 	for (size_t i = 0; i < d->series_count; i++) {
 		const struct diagnosis_series *s = &d->series[i];
-		const struct judge_track *t = judge_track(s->judge, kind,
-		    index);
+		const struct track *t = judge_track(s->judge, kind, index);
 		double x[SHARES_ROUNDS];
 		struct shift here;
 		int known = 0;
@@ -116,7 +115,7 @@ shares_judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 		    (kind == JUDGE_LEAF && t->state < JUDGE_OUTLIER))
 			continue;
 		while (known < SHARES_ROUNDS && known < t->known) {
-			x[known] = judge_newest(t, known);
+			x[known] = track_effect_at(t, known);
 			known++;
 		}
 		here = shares_shift_of(x, known);

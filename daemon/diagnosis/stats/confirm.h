@@ -137,22 +137,4 @@ double confirm_share_evidence(const struct confirm_share *s, double usual,
  * negative it is `usual`, each with an error in 1 of 100 cases. */
 #define CONFIRM_SHARE_SURE 4.6
 
-/* Lost datagrams as a number for a judge. */
-/* One per cent of loss weighs as 10 % of time: a stream with this loss runs at
- * a fraction of its rate. */
-#define LOSS_WEIGHT 10.0
-
-/* Return the lower end of a one-sided 95 % confidence interval of the lost
- * share (Wilson 1927), so that a few datagrams make no outlier. It is 0 for 0
- * of 0. */
-double loss_share(uint64_t lost, uint64_t sent);
-/* Convert a share to a logarithm that increases with loss, as score.h needs it,
- * and back. */
-double loss_number(double share);
-double loss_of_number(double x);
-/* Return the finding of the mesh itself for a place or leaf that loses. near:
- * within its leaf; far: between leaves; 1: outlier, 0: not, -1: too few
- * data. */
-enum confirm_finding loss_finding(enum judge_kind kind, int near, int far);
-
 #endif

@@ -108,7 +108,7 @@
 #define LARGE_EFFECT 0.405
 
 struct tracks {
-	struct judge_track *list;
+	struct track *list;
 	uint32_t count;
 	uint32_t outliers; /* number of named ones: mostly 0, and read often */
 	size_t cap;
@@ -124,7 +124,7 @@ struct judge {
 	/* Wander of nodes: in one round; in means of N rounds (0: the noise of
 	 * a round, from differences of adjacent rounds); in steps against the
 	 * rounds before; and of means of leaves. */
-	struct wander one, mean[JUDGE_WINDOW_MAX + 1], step, leaf;
+	struct wander one, mean[TRACK_ROUNDS + 1], step, leaf;
 	struct usual_prior prior;
 	struct judge_change *changes;
 	size_t change_count;
@@ -145,8 +145,8 @@ judge_new(const struct judge_options *o)
 {
 	struct judge *j = xcalloc(1, sizeof(*j));
 
-	assert(o->window <= JUDGE_WINDOW_MAX && o->votes <= o->window &&
-	    o->votes > 0);
+	assert(
+	    o->window <= TRACK_ROUNDS && o->votes <= o->window && o->votes > 0);
 	j->o = *o;
 	j->least = o->effect_min;
 	j->score = score_new();
@@ -168,26 +168,7 @@ judge_free(struct judge *j)
 	free(j);
 }
 
-/* Clear the rounds, but not the usual distance of a leaf. */
-static void
-judge_clear(struct judge_track *t)
-{
-	struct judge_track old = *t;
-
-	memset(t, 0, sizeof(*t));
-	t->past = old.past;
-	t->past_n = old.past_n;
-	t->scatter = old.scatter;
-	t->scatter_n = old.scatter_n;
-	t->usual = old.usual;
-	t->usual_var = old.usual_var;
-	t->scale = old.scale > 0 ? old.scale : 1;
-	t->dismissed = old.dismissed;
-	t->hold = old.hold;
-	t->p = 1;
-}
-
-static struct judge_track *
+static struct track *
 judge_need(struct tracks *ts, uint32_t index)
 {
 	if (index >= ts->cap) {
@@ -196,13 +177,13 @@ judge_need(struct tracks *ts, uint32_t index)
 	}
 	while (ts->count <= index) {
 		memset(&ts->list[ts->count], 0, sizeof(*ts->list));
-		judge_clear(&ts->list[ts->count++]);
+		track_clear(&ts->list[ts->count++]);
 	}
 	return &ts->list[index];
 }
 
 static void
-judge_state_set(struct tracks *ts, struct judge_track *t, enum judge_state to)
+judge_state_set(struct tracks *ts, struct track *t, enum judge_state to)
 {
 	ts->outliers -= t->state >= JUDGE_OUTLIER;
 	ts->outliers += to >= JUDGE_OUTLIER;
@@ -213,7 +194,7 @@ static void
 judge_change_add(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state to)
 {
-	struct judge_track *t = &j->tracks[kind].list[index];
+	struct track *t = &j->tracks[kind].list[index];
 	struct judge_change *c;
 
 	if (t->state == to)
@@ -230,7 +211,7 @@ judge_change_add(struct judge *j, enum judge_kind kind, uint32_t index,
 double
 judge_leaf_past(const struct judge *j, uint32_t leaf)
 {
-	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
+	const struct track *t = judge_track(j, JUDGE_LEAF, leaf);
 
 	return t == NULL || leaf == SCORE_NO_LEAF || t->past_n < LEAF_LEARN
 	    ? 0
@@ -240,7 +221,7 @@ judge_leaf_past(const struct judge *j, uint32_t leaf)
 void
 judge_leaf_restore(struct judge *j, uint32_t leaf, double past, uint32_t rounds)
 {
-	struct judge_track *t = judge_need(&j->tracks[JUDGE_LEAF], leaf);
+	struct track *t = judge_need(&j->tracks[JUDGE_LEAF], leaf);
 
 	t->past = (float)past;
 	t->past_n = (uint16_t)(rounds < LEAF_MEMORY ? rounds : LEAF_MEMORY);
@@ -250,7 +231,7 @@ void
 judge_hold_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     double effect, uint32_t rounds)
 {
-	struct judge_track *t = judge_need(&j->tracks[kind], index);
+	struct track *t = judge_need(&j->tracks[kind], index);
 
 	t->dismissed = (float)effect;
 	t->hold = (uint16_t)(rounds < DISMISSED_ROUNDS ? rounds
@@ -260,7 +241,7 @@ judge_hold_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 double
 judge_node_usual(const struct judge *j, uint32_t node)
 {
-	const struct judge_track *t = judge_track(j, JUDGE_NODE, node);
+	const struct track *t = judge_track(j, JUDGE_NODE, node);
 
 	return t == NULL ? 0
 			 : (double)t->usual +
@@ -271,7 +252,7 @@ judge_node_usual(const struct judge *j, uint32_t node)
 static double
 judge_leaf_scale(struct judge *j, uint32_t leaf, double typical)
 {
-	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
+	const struct track *t = judge_track(j, JUDGE_LEAF, leaf);
 
 	return leaf == SCORE_NO_LEAF || t == NULL || t->scatter_n == 0 ||
 		!(typical > 0)
@@ -328,7 +309,7 @@ judge_subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
 	scatter = judge_typical_scatter(j, obs, count);
 	for (size_t i = 0; i < count; i++) {
 		struct usual_prior p = j->prior;
-		struct judge_track *t = judge_need(&j->tracks[JUDGE_NODE],
+		struct track *t = judge_need(&j->tracks[JUDGE_NODE],
 		    obs[i].place);
 
 		if (obs[i].is_mixed)
@@ -347,7 +328,7 @@ judge_subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
 }
 
 static void
-judge_past_learn(struct judge_track *t, double effect)
+judge_past_learn(struct track *t, double effect)
 {
 	double off = effect - t->past;
 
@@ -360,31 +341,6 @@ judge_past_learn(struct judge_track *t, double effect)
 		off = fmax(-LEAF_STEP, fmin(LEAF_STEP, off));
 	t->past_n = (uint16_t)(t->past_n + (t->past_n < LEAF_MEMORY));
 	t->past += (float)(off / t->past_n);
-}
-
-/* Return the index in the ring of the round m rounds ago. */
-static int
-judge_back(const struct judge_track *t, int m)
-{
-	return (t->at + 2 * JUDGE_WINDOW_MAX - 1 - m) % JUDGE_WINDOW_MAX;
-}
-
-/* Return the effect of the round m rounds ago, relative to the usual distance
- * now. */
-static double
-judge_effect_at(const struct judge_track *t, int m)
-{
-	return (double)t->raw[judge_back(t, m)] - (double)t->usual;
-}
-
-static int
-judge_bits(uint32_t x)
-{
-	int n = 0;
-
-	for (; x != 0; x &= x - 1)
-		n++;
-	return n;
 }
 
 double
@@ -403,22 +359,10 @@ judge_bad_threshold(const struct judge_options *o, size_t tests)
 	    1 - o->fdr / CONFIRM_ROUNDS / (double)tests);
 }
 
-/* Return the mean of m rounds; the newest was `from` rounds ago. Each counts at
- * most `most`. */
-static double
-judge_mean_of(const struct judge_track *t, int from, int m, double most)
-{
-	double sum = 0;
-
-	for (int i = from; i < from + m; i++)
-		sum += fmin(judge_effect_at(t, i), most);
-	return sum / m;
-}
-
 /* Return how many rounds contain the votes: a fault that is newer than the
  * window must not be diluted by earlier rounds. */
 static int
-judge_rounds_of_votes(const struct judge *j, const struct judge_track *t)
+judge_rounds_of_votes(const struct judge *j, const struct track *t)
 {
 	int m = 0;
 
@@ -442,7 +386,7 @@ struct reason {
 
 /* need: the z of the first rejection. */
 static struct reason
-judge_reason_of(const struct judge_track *t, const struct wander *w, int m,
+judge_reason_of(const struct track *t, const struct wander *w, int m,
     double known_sd, double before, double need)
 {
 	double sd = hypot((double)t->scale * wander_sd(w, judge_least_sd(m)),
@@ -450,7 +394,7 @@ judge_reason_of(const struct judge_track *t, const struct wander *w, int m,
 	double most = CUT_TIMES * score_student(need, wander_size(w)) * sd;
 
 	return (struct reason){
-		score_normal((judge_mean_of(t, 0, m, most) - before) / sd,
+		score_normal((track_mean_of(t, 0, m, most) - before) / sd,
 		    wander_size(w)),
 		sd, before
 	};
@@ -468,8 +412,7 @@ judge_mean_wander(const struct judge *j, int m)
 /* Return the most significant reason: the rounds that contain the votes, the
  * last hour, or the step against the rounds before. */
 static struct reason
-judge_node_reason(const struct judge *j, const struct judge_track *t,
-    double need)
+judge_node_reason(const struct judge *j, const struct track *t, double need)
 {
 	double known_sd = sqrt((double)t->usual_var);
 	int m = judge_rounds_of_votes(j, t), votes = j->o.votes;
@@ -484,7 +427,7 @@ judge_node_reason(const struct judge *j, const struct judge_track *t,
 	}
 	if (t->known >= votes + BEFORE) {
 		one = judge_reason_of(t, &j->step, votes, 0,
-		    judge_mean_of(t, votes, BEFORE, INFINITY), need);
+		    track_mean_of(t, votes, BEFORE, INFINITY), need);
 		best = one.z > best.z ? one : best;
 	}
 	return best;
@@ -493,8 +436,8 @@ judge_node_reason(const struct judge *j, const struct judge_track *t,
 /* Leaves are few, so the wander of their means is pooled, and is at least the
  * wander of their nodes in a median. */
 static struct reason
-judge_leaf_reason(const struct judge *j, const struct judge_track *t,
-    double need, size_t places)
+judge_leaf_reason(const struct judge *j, const struct track *t, double need,
+    size_t places)
 {
 	int m = judge_rounds_of_votes(j, t);
 	double least = wander_sd(&j->mean[m], judge_least_sd(m)) *
@@ -506,31 +449,25 @@ judge_leaf_reason(const struct judge *j, const struct judge_track *t,
 	/* Before the wander of leaves is known, a confirmation run is more
 	 * exact than an estimate from their nodes. */
 	return (
-	    struct reason){ judge_mean_of(t, 0, m, CUT_TIMES * need * sd) / sd,
+	    struct reason){ track_mean_of(t, 0, m, CUT_TIMES * need * sd) / sd,
 		j->leaf.rounds < LEAF_KNOWN ? 0 : sd, 0 };
 }
 
 static void
-judge_remember(const struct judge *j, struct judge_track *t, double effect,
+judge_remember(const struct judge *j, struct track *t, double effect,
     double excuse, double z, int busy)
 {
-	uint32_t mask = (1u << j->o.window) - 1;
 	int dirty, vote = effect >= VOTE_SHARE * j->least && z >= VOTE_Z;
 
 	t->hold -= t->hold > 0;
-	t->raw[t->at] = (float)(effect + excuse) + t->usual;
-	t->at = (uint16_t)((t->at + 1) % JUDGE_WINDOW_MAX);
-	if (t->known < JUDGE_WINDOW_MAX)
-		t->known++;
-	t->votes = (t->votes << 1 | (uint32_t)vote) & mask;
-	t->host_votes = (t->host_votes << 1 | (uint32_t)(vote && busy)) & mask;
+	track_add(t, effect + excuse, vote, busy, j->o.window);
 	dirty = effect >= fmax(j->least, END_SHARE * (double)t->opened) &&
 	    z >= DIRTY_Z;
 	t->clean = dirty ? 0 : (uint16_t)(t->clean + (t->clean < UINT16_MAX));
 	if (t->state >= JUDGE_OUTLIER)
 		t->rounds += (uint32_t)vote;
 	else
-		t->rounds = (uint32_t)judge_bits(t->votes);
+		t->rounds = (uint32_t)track_votes(t);
 }
 
 /* Learn the scatter of each leaf's nodes in the round: in a leaf of another
@@ -543,7 +480,7 @@ judge_hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 	double *sum = xcalloc(ts->count + (size_t)1, 2 * sizeof(*sum));
 
 	for (size_t i = 0; i < count; i++) {
-		const struct judge_track *t =
+		const struct track *t =
 		    &j->tracks[JUDGE_NODE].list[obs[i].place];
 
 		if (isnan(obs[i].z) || obs[i].leaf >= ts->count ||
@@ -553,7 +490,7 @@ judge_hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 		sum[2 * obs[i].leaf + 1]++;
 	}
 	for (uint32_t l = 0; l < ts->count; l++) {
-		struct judge_track *t = &ts->list[l];
+		struct track *t = &ts->list[l];
 
 		if (sum[2 * l + 1] < 1)
 			continue;
@@ -566,22 +503,21 @@ judge_hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 }
 
 static int
-judge_is_tested(const struct judge *j, const struct judge_track *t)
+judge_is_tested(const struct judge *j, const struct track *t)
 {
-	double effect = judge_effect(t), least = j->least;
+	double effect = track_effect(t), least = j->least;
 
 	if (t->hold > 0 && t->state < JUDGE_OUTLIER)
 		least = fmin(DISMISSED_TIMES * (double)t->dismissed,
 		    DISMISSED_MOST * least);
-	return judge_bits(t->votes) >= j->o.votes &&
-	    effect >= fmax(least, j->least);
+	return track_votes(t) >= j->o.votes && effect >= fmax(least, j->least);
 }
 
 static const struct reason no_reason = { -INFINITY, 0, 0 };
 
 /* The reason of an outlier is kept while it is one. */
 static void
-judge_test(struct judge_track *t, struct reason r)
+judge_test(struct track *t, struct reason r)
 {
 	t->p = score_tail(r.z);
 	if (t->state >= JUDGE_OUTLIER)
@@ -600,15 +536,15 @@ judge_hear_wander(struct judge *j, const struct score_obs *obs, size_t count,
 	size_t n = 0, known = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct judge_track *t =
+		const struct track *t =
 		    &j->tracks[JUDGE_NODE].list[obs[i].place];
 
 		if (isnan(obs[i].z) || t->known < of + before ||
 		    t->state >= JUDGE_OUTLIER)
 			continue;
-		j->x[n++] = (judge_mean_of(t, 0, of, INFINITY) -
+		j->x[n++] = (track_mean_of(t, 0, of, INFINITY) -
 				(before > 0
-					? judge_mean_of(t, of, before, INFINITY)
+					? track_mean_of(t, of, before, INFINITY)
 					: 0)) /
 		    (double)t->scale;
 		known += obs[i].mean_n > 0;
@@ -625,13 +561,13 @@ judge_hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct judge_track *t =
+		const struct track *t =
 		    &j->tracks[JUDGE_NODE].list[obs[i].place];
 
 		if (!isnan(obs[i].z) && t->known >= 2 &&
 		    t->state < JUDGE_OUTLIER)
-			j->x[n++] = (judge_effect_at(t, 0) -
-					judge_effect_at(t, 1)) /
+			j->x[n++] = (track_effect_at(t, 0) -
+					track_effect_at(t, 1)) /
 			    (sqrt(2) * (double)t->scale);
 	}
 	wander_hear(&j->mean[0], j->x, n, 0);
@@ -652,13 +588,13 @@ static void
 judge_settle(struct judge *j, enum judge_kind kind, uint32_t index,
     double p_max)
 {
-	const struct judge_track *t = &j->tracks[kind].list[index];
+	const struct track *t = &j->tracks[kind].list[index];
 
 	if (t->state >= JUDGE_OUTLIER) {
 		if (t->clean >= j->o.clean)
 			judge_change_add(j, kind, index, JUDGE_OK);
 	} else if (t->p <= p_max) {
-		j->tracks[kind].list[index].opened = (float)judge_effect(t);
+		j->tracks[kind].list[index].opened = (float)track_effect(t);
 		judge_change_add(j, kind, index, JUDGE_OUTLIER);
 	} else if (t->known >= 1) {
 		judge_change_add(j, kind, index, JUDGE_OK);
@@ -670,7 +606,7 @@ judge_settle(struct judge *j, enum judge_kind kind, uint32_t index,
 static int
 judge_is_young(const struct judge *j, uint32_t leaf)
 {
-	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
+	const struct track *t = judge_track(j, JUDGE_LEAF, leaf);
 
 	return leaf != SCORE_NO_LEAF && (t == NULL || t->past_n < LEAF_LEARN);
 }
@@ -711,7 +647,7 @@ judge_hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 	tests *= many ? BUSY_TESTS : 1;
 	z = tests == 0 ? 0 : judge_threshold(&j->o, tests);
 	for (size_t i = 0; i < count; i++) {
-		struct judge_track *t = &ts->list[obs[i].place];
+		struct track *t = &ts->list[obs[i].place];
 
 		if (isnan(obs[i].z))
 			continue;
@@ -757,7 +693,7 @@ judge_hear_crowds(struct judge *j, const struct score_obs *obs, size_t count,
 
 	for (size_t i = 0; i < leaf_count; i++) {
 		const struct score_leaf *l = &leaves[i];
-		struct judge_track *t = &ts->list[l->leaf];
+		struct track *t = &ts->list[l->leaf];
 		double share = (double)of[l->leaf] / l->places;
 		double rest = (double)(all - of[l->leaf]) /
 		    (double)(count - l->places + 1);
@@ -788,7 +724,7 @@ judge_hear_leaves(struct judge *j, const struct score_leaf *leaves,
 	size_t n = 0, well = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct judge_track *t = judge_need(ts, leaves[i].leaf);
+		struct track *t = judge_need(ts, leaves[i].leaf);
 		int counts = leaves[i].apart &&
 		    (t->past_n >= LEAF_LEARN ||
 			leaves[i].effect >= JUDGE_USUAL_MOST);
@@ -803,7 +739,7 @@ judge_hear_leaves(struct judge *j, const struct score_leaf *leaves,
 		    counts ? leaves[i].z : fmin(leaves[i].z, 0), 0);
 		if (t->state < JUDGE_OUTLIER &&
 		    t->past_n >= LEAF_LEARN + j->o.votes)
-			j->x[well++] = judge_mean_of(t, 0, j->o.votes,
+			j->x[well++] = track_mean_of(t, 0, j->o.votes,
 			    INFINITY);
 		judge_test(t,
 		    judge_is_tested(j, t)
@@ -819,15 +755,9 @@ judge_hear_leaves(struct judge *j, const struct score_leaf *leaves,
 }
 
 int
-judge_votes(const struct judge_track *t)
-{
-	return judge_bits(t->votes);
-}
-
-int
 judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index)
 {
-	const struct judge_track *t = judge_track(j, kind, index);
+	const struct track *t = judge_track(j, kind, index);
 	double sd;
 
 	if (t == NULL || t->known == 0 || t->state >= JUDGE_OUTLIER ||
@@ -835,13 +765,13 @@ judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index)
 		return 0;
 	sd = hypot((double)t->scale * wander_sd(&j->one, SCORE_SIGMA_MIN),
 	    sqrt((double)t->usual_var));
-	return judge_effect_at(t, 0) >=
+	return track_effect_at(t, 0) >=
 	    fmax(LARGE_EFFECT,
 		sd * judge_bad_threshold(&j->o, j->tracks[kind].count));
 }
 
 int
-judge_was_large(const struct judge_track *t)
+judge_was_large(const struct track *t)
 {
 	return (double)t->opened >= LARGE_EFFECT;
 }
@@ -851,7 +781,7 @@ judge_extra(struct judge *j, enum judge_kind kind, uint32_t index,
     double effect)
 {
 	struct tracks *ts = &j->tracks[kind];
-	struct judge_track *t = judge_need(ts, index);
+	struct track *t = judge_need(ts, index);
 	double z = judge_threshold(&j->o, ts->count);
 
 	j->change_count = 0;
@@ -906,7 +836,7 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 	return j->change_count;
 }
 
-static struct judge_track *
+static struct track *
 judge_find(struct judge *j, enum judge_kind kind, uint32_t index)
 {
 	return index < j->tracks[kind].count ? &j->tracks[kind].list[index]
@@ -917,15 +847,15 @@ void
 judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
     int confirmed)
 {
-	struct judge_track *t = judge_find(j, kind, index);
+	struct track *t = judge_find(j, kind, index);
 
 	if (t == NULL)
 		return;
 	if (!confirmed) {
-		t->dismissed = (float)judge_effect(t);
+		t->dismissed = (float)track_effect(t);
 		t->hold = DISMISSED_ROUNDS;
 		judge_state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
-		judge_clear(t);
+		track_clear(t);
 	}
 	judge_state_set(&j->tracks[kind], t, confirmed ? JUDGE_BAD : JUDGE_OK);
 }
@@ -933,9 +863,9 @@ judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
 void
 judge_name(struct judge *j, enum judge_kind kind, uint32_t index)
 {
-	struct judge_track *t = judge_need(&j->tracks[kind], index);
+	struct track *t = judge_need(&j->tracks[kind], index);
 
-	t->opened = (float)judge_effect(t);
+	t->opened = (float)track_effect(t);
 	judge_state_set(&j->tracks[kind], t, JUDGE_OUTLIER);
 }
 
@@ -943,7 +873,7 @@ void
 judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state state)
 {
-	struct judge_track *t = judge_need(&j->tracks[kind], index);
+	struct track *t = judge_need(&j->tracks[kind], index);
 
 	judge_state_set(&j->tracks[kind], t, state);
 	t->clean = 0; /* rounds before it was named do not clear it */
@@ -952,12 +882,12 @@ judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 void
 judge_forget(struct judge *j, enum judge_kind kind, uint32_t index)
 {
-	struct judge_track *t = judge_find(j, kind, index);
+	struct track *t = judge_find(j, kind, index);
 
 	if (t == NULL)
 		return;
 	judge_state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
-	judge_clear(t);
+	track_clear(t);
 }
 
 static struct wander *
@@ -1003,7 +933,7 @@ judge_outliers(const struct judge *j, enum judge_kind kind)
 	return j->tracks[kind].outliers;
 }
 
-const struct judge_track *
+const struct track *
 judge_track(const struct judge *j, enum judge_kind kind, uint32_t index)
 {
 	return index < j->tracks[kind].count ? &j->tracks[kind].list[index]
@@ -1017,32 +947,7 @@ judge_count(const struct judge *j, enum judge_kind kind)
 }
 
 double
-judge_effect(const struct judge_track *t)
-{
-	double x[JUDGE_WINDOW_MAX];
-	size_t n = 0;
-
-	for (int m = 0; m < t->known; m++)
-		if (t->votes >> m & 1)
-			x[n++] = judge_effect_at(t, m);
-	return n == 0 ? 0 : robust_median(x, n);
-}
-
-double
-judge_mean(const struct judge_track *t, int m)
-{
-	m = m < t->known ? m : t->known;
-	return m == 0 ? 0 : judge_mean_of(t, 0, m, INFINITY);
-}
-
-double
-judge_newest(const struct judge_track *t, int m)
-{
-	return judge_effect_at(t, m);
-}
-
-double
-judge_slow_min(const struct judge *j, const struct judge_track *t)
+judge_slow_min(const struct judge *j, const struct track *t)
 {
 	const struct tracks *nodes = &j->tracks[JUDGE_NODE];
 	int is_node = t >= nodes->list && t < nodes->list + nodes->count;
@@ -1062,12 +967,12 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 		    (1 + FEW_PARTNERS * few);
 	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
-			CONFIRM_SHARE * (judge_effect(t) - before)),
+			CONFIRM_SHARE * (track_effect(t) - before)),
 	    judge_bad_threshold(&j->o, count) * sd);
 }
 
 int
-judge_is_host(const struct judge *j, const struct judge_track *t)
+judge_is_host(const struct judge *j, const struct track *t)
 {
 	int host = 0, votes = 0;
 

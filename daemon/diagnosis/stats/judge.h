@@ -30,8 +30,8 @@
 
 #include "common/conf.h"
 #include "daemon/diagnosis/stats/score.h"
+#include "daemon/diagnosis/stats/track.h"
 
-#define JUDGE_WINDOW_MAX 16 /* rounds that are remembered; at least LONG */
 /* Option fdr (the false discovery rate) is for this number of rounds, since the
  * last rounds of a node are tested again in each round. */
 #define JUDGE_FDR_ROUNDS 20
@@ -46,7 +46,7 @@
 struct judge_options {
 	double effect_min; /* share, of the logarithm */
 	double fdr;
-	int votes, window; /* window <= JUDGE_WINDOW_MAX */
+	int votes, window; /* window <= TRACK_ROUNDS */
 	int clean;         /* rounds */
 };
 /* Read section verdict. */
@@ -55,49 +55,12 @@ void judge_options_read(const struct conf *c, struct judge_options *ret);
  * outlier among this many nodes. */
 double judge_threshold(const struct judge_options *o, size_t tests);
 
-enum judge_state {
-	JUDGE_UNKNOWN, /* not enough data */
-	JUDGE_OK,
-	JUDGE_OUTLIER,
-	JUDGE_BAD /* an outlier, confirmed by a confirmation run */
-};
-
 enum judge_kind {
 	JUDGE_NODE,
 	JUDGE_LEAF,
 	/* Only incidents have the following kinds; no judge reports them. */
 	JUDGE_FLEET, /* all nodes together */
 	JUDGE_STAGE  /* spines that measurements cannot distinguish */
-};
-
-/* State of one place or leaf. */
-struct judge_track {
-	float raw[JUDGE_WINDOW_MAX]; /* ring of effects plus usual */
-	uint32_t votes;              /* bit 0: the last round */
-	uint32_t host_votes;         /* votes with host contention */
-	uint16_t known;              /* rounds in the ring */
-	uint16_t at;                 /* next index in the ring */
-	uint16_t clean;              /* rounds since the last vote */
-	uint8_t state;               /* enum judge_state */
-	uint8_t crowd;   /* of a leaf: most of its nodes are outliers */
-	uint32_t rounds; /* rounds with votes since it became an outlier; before
-			  * that, in the window */
-	uint16_t places, slow_places; /* of a leaf, when it was last slow */
-	float past;                   /* of a leaf: mean usual distance, */
-	uint16_t past_n;              /* over this many rounds */
-	float usual;                  /* of a node: its usual distance */
-	float usual_var;              /* the variance of its error */
-	float scatter;      /* of a leaf: variance of its nodes' rounds, */
-	uint16_t scatter_n; /* over this many rounds */
-	float scale;  /* of a node: scatter of its rounds, relative to others */
-	float opened; /* the effect that made it an outlier */
-	float dismissed; /* the effect that a confirmation run dismissed */
-	uint16_t hold;   /* for how many more rounds the dismissal counts */
-	/* Only for an outlier: its distance just before, if a step from that
-	 * distance made it an outlier; and the standard deviation of the
-	 * decisive mean. */
-	float before, sd;
-	double p; /* p-value of its last round; 1: not tested */
 };
 
 /* A change of state, by a round. */
@@ -111,7 +74,7 @@ struct judge;
 
 /* The measured wander of the fleet, to be stored; only judge_fleet_restore()
  * reads these numbers. */
-#define JUDGE_FLEET_NUMBERS (3 * (JUDGE_WINDOW_MAX + 4))
+#define JUDGE_FLEET_NUMBERS (3 * (TRACK_ROUNDS + 4))
 struct judge_fleet {
 	double number[JUDGE_FLEET_NUMBERS];
 };
@@ -148,28 +111,18 @@ void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 void judge_forget(struct judge *j, enum judge_kind kind, uint32_t index);
 
 /* Return the state of a node or leaf; NULL: no data. */
-const struct judge_track *judge_track(const struct judge *j,
-    enum judge_kind kind, uint32_t index);
+const struct track *judge_track(const struct judge *j, enum judge_kind kind,
+    uint32_t index);
 /* Return the number of nodes or leaves that the judge knows. */
 uint32_t judge_count(const struct judge *j, enum judge_kind kind);
 /* Return how many nodes or leaves are outliers or bad. */
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
-/* Return the median effect of the rounds with a vote against the node or leaf
- * of t; 0 without such a round. */
-double judge_effect(const struct judge_track *t);
-/* Return the mean effect of the last m rounds of t, or of all its rounds if it
- * has fewer; 0 without any. */
-double judge_mean(const struct judge_track *t, int m);
 /* Return 1 if the newest round of a node or leaf is slower than wander or host
  * contention explain, 0 if not. Always 0 for an outlier. */
 int judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index);
 /* Return 1 if an outlier became one by a large effect, as judge_is_large
  * reports it; 0 if not. */
-int judge_was_large(const struct judge_track *t);
-/* Return the number of votes against the node or leaf of t in the window. */
-int judge_votes(const struct judge_track *t);
-/* Return the effect of the round that was m rounds ago; m < known. */
-double judge_newest(const struct judge_track *t, int m);
+int judge_was_large(const struct track *t);
 /* Return the usual distance of a node from its peers, including the distance of
  * its leaf, as far as known; else 0. For an outlier: before it became one. */
 double judge_node_usual(const struct judge *j, uint32_t node);
@@ -187,9 +140,9 @@ void judge_hold_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 void judge_fleet(const struct judge *j, struct judge_fleet *ret);
 void judge_fleet_restore(struct judge *j, const struct judge_fleet *f);
 /* Return slow_min for confirm_judge(). */
-double judge_slow_min(const struct judge *j, const struct judge_track *t);
+double judge_slow_min(const struct judge *j, const struct track *t);
 /* Return 1 if most of the last votes against the node came during contention on
  * its host, 0 if not. */
-int judge_is_host(const struct judge *j, const struct judge_track *t);
+int judge_is_host(const struct judge *j, const struct track *t);
 
 #endif

@@ -13,6 +13,8 @@
 #include "common/xalloc.h"
 #include "daemon/diagnosis/stats/score.h"
 
+#define Z_95 1.6448536269514722 /* one-sided 95 % */
+
 /* Prior: all nodes lose LOSS_P1 / 10. */
 #define PRIOR_SENT 2e4
 #define KEEP       (1 - 1.0 / 288) /* a day of epochs of 5 minutes */
@@ -630,4 +632,43 @@ loss_clear(struct loss_watch *w)
 	free(w->leaves);
 	free(w->own);
 	memset(w, 0, sizeof(*w));
+}
+
+/* ---- lost datagrams as a number for a judge ---- */
+
+/* (p + z^2 / 2n - z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n) */
+double
+loss_share(uint64_t lost, uint64_t sent)
+{
+	double n = (double)sent, p, c = Z_95 * Z_95 / n;
+
+	if (sent == 0 || lost == 0)
+		return 0;
+	p = (double)lost / n;
+	return (p + c / 2 - Z_95 * sqrt(p * (1 - p) / n + c / (4 * n))) /
+	    (1 + c);
+}
+
+double
+loss_number(double share)
+{
+	return -LOSS_WEIGHT * log1p(-fmin(share, 0.99));
+}
+
+/* A node behind a bad uplink is one of many that lose; a leaf that loses inside
+ * has more than a bad uplink. */
+enum confirm_finding
+loss_finding(enum judge_kind kind, int near, int far)
+{
+	if (kind == JUDGE_LEAF)
+		return near == 1            ? CONFIRM_LEAF
+		    : far == 1 && near == 0 ? CONFIRM_LINK
+					    : CONFIRM_UNCLEAR;
+	return near == 1 && far == 1 ? CONFIRM_NODE : CONFIRM_UNCLEAR;
+}
+
+double
+loss_of_number(double x)
+{
+	return -expm1(-x / LOSS_WEIGHT);
 }

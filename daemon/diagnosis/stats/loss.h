@@ -36,6 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/diagnosis/stats/confirm.h"
+
 /* See above: p1; the least p0, since a usual loss of zero would make the first
  * lost echo decide; and the losses of a pair that count in an epoch. */
 #define LOSS_P1        1e-3
@@ -119,5 +121,23 @@ const struct loss_leaf *loss_leaf_raised(const struct loss_watch *w,
 int loss_leaves_raised(const struct loss_watch *w);
 /* Free the lists. */
 void loss_clear(struct loss_watch *w);
+
+/* Lost datagrams as a number for a judge. */
+/* One per cent of loss weighs as 10 % of time: a stream with this loss runs at
+ * a fraction of its rate. */
+#define LOSS_WEIGHT 10.0
+
+/* Return the lower end of a one-sided 95 % confidence interval of the lost
+ * share (Wilson 1927), so that a few datagrams make no outlier. It is 0 for 0
+ * of 0. */
+double loss_share(uint64_t lost, uint64_t sent);
+/* Convert a share to a logarithm that increases with loss, as score.h needs it,
+ * and back. */
+double loss_number(double share);
+double loss_of_number(double x);
+/* Return the finding of the mesh itself for a place or leaf that loses. near:
+ * within its leaf; far: between leaves; 1: outlier, 0: not, -1: too few
+ * data. */
+enum confirm_finding loss_finding(enum judge_kind kind, int near, int far);
 
 #endif

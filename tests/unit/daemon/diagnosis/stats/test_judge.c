@@ -9,6 +9,7 @@
 #include "daemon/diagnosis/stats/confirm.h"
 #include "daemon/diagnosis/stats/drift.h"
 #include "daemon/diagnosis/stats/judge.c"
+#include "daemon/diagnosis/stats/loss.h"
 #include "daemon/diagnosis/stats/score.c"
 #include "daemon/diagnosis/stats/usual.h"
 #include "tests/sim/verdict/defaults.h"
@@ -389,7 +390,7 @@ test_hysteresis(void **state)
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OK);
 	hear(j, 0.2, 1);
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OUTLIER);
-	near(judge_effect(judge_track(j, JUDGE_NODE, 5)), 0.2, 0.04);
+	near(track_effect(judge_track(j, JUDGE_NODE, 5)), 0.2, 0.04);
 	judge_confirm(j, JUDGE_NODE, 5, 1);
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_BAD);
 	for (int i = 0; i < 3; i++)
