@@ -18,14 +18,25 @@
 /* Chance names one node in this many rounds: a year at 5 minutes. */
 #define LIMIT_ROUNDS 105120.0
 /* A larger excess of one node is cut to this. */
-#define FLEET_ONE_MAX  0.7
-#define FLEET_MIN      SCORE_PEERS_MIN
-#define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
+#define FLEET_ONE_MAX 0.7
+#define FLEET_MIN     SCORE_PEERS_MIN
+/* The newest mean of the fleet is a change beyond this many deviations of an
+ * hour's mean. The normal distribution exceeds it once in 3 years of hours. */
+#define FLEET_Z 4.0
 /* A round of a node is outlying beyond this many deviations of all nodes. If
  * more than this share of rounds is, two outlying rounds of ten are not a
  * drift. */
 #define ODD_SIGMAS 3.0
 #define ODD_MOST   0.003
+
+/* Return 1 if a case of its leaf explains that a node is slower than before. */
+static int
+fault_drift_is_of_leaf(struct diagnosis *d, const struct score_obs *o)
+{
+	return o->leaf != SCORE_NO_LEAF &&
+	    (incident_find(d, JUDGE_LEAF, o->leaf) != NULL ||
+		incident_between(d, o->leaf) != NULL);
+}
 
 /* ---- all nodes together ---- */
 
@@ -37,9 +48,11 @@ fault_drift_fleet_open(struct diagnosis *d, struct diagnosis_series *s,
 	uint32_t index = (uint32_t)(s - d->series);
 	struct incident *k = incident_find(d, JUDGE_FLEET, index);
 
-	if (s->fleet.from != DRIFT_OWN) {
+	if (s->fleet.from == DRIFT_NONE) {
 		if (k != NULL)
-			incident_end(d, k, VERDICT_OK, "as fast as before");
+			incident_end(d, k, VERDICT_OK,
+			    s->fleet.n == 0 ? "its level is learned anew"
+					    : "as fast as before");
 		return;
 	}
 	if (k != NULL) {
@@ -57,8 +70,8 @@ static void
 fault_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
     size_t count, const struct diagnosis_source *from)
 {
-	size_t hour = (size_t)(clk_unix_ns() / (3600 * CLK_NS_PER_S) % 24);
-	double sum = 0, usual;
+	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
+	double sum = 0, usual = rhythm_usual(&s->rhythm, hour);
 	uint32_t n = 0, slow = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -66,7 +79,7 @@ fault_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
 		double x;
 
 		if (own == NULL || own->n < DRIFT_LEARN || d->obs[i].aside ||
-		    d->busy[i])
+		    d->busy[i] || fault_drift_is_of_leaf(d, &d->obs[i]))
 			continue;
 		x = d->obs[i].x - own->level;
 		slow += x >= d->o.judge.effect_min;
@@ -76,17 +89,26 @@ fault_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
 	if (n < FLEET_MIN)
 		return;
 	sum /= n;
+	s->fleet_now = sum;
 	s->fleet_nodes = n;
 	s->fleet_slow = slow;
-	usual = s->fleet_hour_n[hour] >= FLEET_HOUR_MIN ? s->fleet_hour[hour]
-							: 0;
-	/* Learn always, or slow hours would raise an alarm every day: a fault
-	 * of a few hours has little weight in weeks. */
-	s->fleet_hour_n[hour] += s->fleet_hour_n[hour] < DRIFT_MEMORY;
-	s->fleet_hour[hour] += (sum - s->fleet_hour[hour]) /
-	    s->fleet_hour_n[hour];
-	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS, CUSUM_K),
-	    judge_least(s->judge));
+	/* What was learned in the first day contains the course of the day. */
+	if (rhythm_hear(&s->rhythm, hour, sum, s->fleet.from != DRIFT_NONE)) {
+		series_fleet_begin(s);
+		fault_drift_fleet_open(d, s, from);
+	}
+	if (rhythm_is_young(&s->rhythm))
+		usual = 0;
+	if (isnan(usual))
+		return;
+	drift_add(&s->fleet, sum - usual, sum,
+	    cusum_limit(LIMIT_ROUNDS, CUSUM_K), judge_least(s->judge));
+	/* What the fleet could do in its first weeks stays the reference for a
+	 * drift that is too slow for the last weeks to show. */
+	if (s->fleet.n == DRIFT_MEMORY && isnan(s->fleet.pinned))
+		drift_pin(&s->fleet, s->fleet.mean, DRIFT_MEMORY);
+	drift_decide(&s->fleet, rhythm_sd(&s->rhythm), FLEET_Z,
+	    judge_least(s->judge), 1);
 	fault_drift_fleet_open(d, s, from);
 }
 
@@ -163,7 +185,9 @@ fault_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			continue; /* no peers; or host contention explains it */
 		drift->frozen = (uint8_t)(fault_drift_is_open(s, o) ||
 		    distance > JUDGE_USUAL_MOST);
-		drift_add(drift, distance, o->x, s->limit,
+		/* The level is relative to the fleet, so that the fleet's own
+		 * changes do not enter it. */
+		drift_add(drift, distance, o->x - s->fleet_now, s->limit,
 		    judge_least(s->judge));
 		if (drift->n >= DRIFT_LEARN && drift->from == DRIFT_NONE &&
 		    !drift->frozen) {
@@ -186,11 +210,8 @@ fault_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			s->odd > ODD_MOST) ||
 		    drift->from == DRIFT_NONE)
 			continue;
-		/* Its leaf's case explains it; after that it is judged
-		 * again. */
-		if (o->leaf != SCORE_NO_LEAF &&
-		    (incident_find(d, JUDGE_LEAF, o->leaf) != NULL ||
-			incident_between(d, o->leaf) != NULL))
+		/* After that case it is judged again. */
+		if (fault_drift_is_of_leaf(d, o))
 			drift->from = DRIFT_NONE;
 		else
 			fault_drift_open(d, s, o->place, from);
@@ -231,10 +252,13 @@ fault_drift_text(const struct diagnosis *d, const struct incident *k,
 	fault_text_slower(drift_shift(now), sort.is_rate, slower);
 	if (k->kind == JUDGE_FLEET) {
 		fault_text_add(text,
-		    "the fleet (all nodes) is %s slower than in the last "
-		    "weeks: %" PRIu32 " of %" PRIu32 " nodes are slower than "
-		    "before, over %" PRIu32 " rounds (%s)",
-		    slower, k->series->fleet_slow, k->series->fleet_nodes,
+		    "the fleet (all nodes) is %s slower than in %s: %" PRIu32
+		    " of %" PRIu32 " nodes are slower than before, over "
+		    "%" PRIu32 " rounds (%s)",
+		    slower,
+		    now->from == DRIFT_PINNED ? "its first two weeks"
+					      : "the last weeks",
+		    k->series->fleet_slow, k->series->fleet_nodes,
 		    drift_rounds(now), sort.name);
 		return;
 	}

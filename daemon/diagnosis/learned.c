@@ -52,9 +52,9 @@ learned_drift_read(const json_t *a, struct drift *p)
 	p->sums.down = learned_number_at(a, 7);
 	p->sums.down_rounds = (unsigned)json_integer_value(
 	    json_array_get(a, 8));
-	p->from = json_integer_value(json_array_get(a, 9)) == DRIFT_OWN
-	    ? DRIFT_OWN
-	    : DRIFT_NONE;
+	n = json_integer_value(json_array_get(a, 9));
+	p->from = (uint8_t)(n == DRIFT_OWN || n == DRIFT_PINNED ? n
+								: DRIFT_NONE);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ learned_leaf_load(struct diagnosis *d, struct diagnosis_series *s,
 	s->jobs_busy[l] = learned_number_at(jobs, 3);
 }
 
-/* ---- stages, members, the fleet ---- */
+/* ---- stages and members ---- */
 
 static json_t *
 learned_stages_json(const struct diagnosis *d, const struct diagnosis_series *s)
@@ -177,17 +177,64 @@ learned_members_json(const struct diagnosis *d,
 	return list;
 }
 
+/* ---- the fleet ---- */
+
+/* Return logarithms, null where one is not known. */
+static json_t *
+learned_list_json(const double *x, size_t count)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(a,
+		    isnan(x[i]) ? json_null() : json_real(x[i]));
+	return a;
+}
+
+static void
+learned_list_read(const json_t *a, double *ret, size_t count)
+{
+	for (size_t i = 0; json_array_size(a) == count && i < count; i++)
+		ret[i] = json_is_number(json_array_get(a, i))
+		    ? learned_number_at(a, i)
+		    : (double)NAN;
+}
+
 static json_t *
 learned_fleet_json(const struct diagnosis_series *s)
 {
-	json_t *hours = json_array();
+	const struct rhythm *r = &s->rhythm;
 
-	for (int h = 0; h < 24; h++)
-		json_array_append_new(hours,
-		    json_pack("[f, i]", s->fleet_hour[h],
-			(int)s->fleet_hour_n[h]));
-	return json_pack("{s:o, s:o}", "level", learned_drift_row(&s->fleet),
-	    "hours", hours);
+	return json_pack("{s:o, s:o, s:f, s:I, s:f, s:o, s:o, s:o}", "level",
+	    learned_drift_row(&s->fleet), "pinned",
+	    learned_list_json(&s->fleet.pinned, 1), "opened", s->fleet.opened,
+	    "hours", (json_int_t)r->hours, "var", r->var, "means",
+	    learned_list_json(r->mean, RHYTHM_WEEK), "day",
+	    learned_list_json(r->day, RHYTHM_DAY), "week",
+	    learned_list_json(r->week, RHYTHM_WEEK));
+}
+
+static void
+learned_fleet_load(struct diagnosis_series *s, const json_t *fleet)
+{
+	struct rhythm *r = &s->rhythm;
+	double var = member_number(fleet, "var"), pinned = NAN;
+	json_int_t hours = member_int(fleet, "hours");
+
+	if (learned_drift_read(json_object_get(fleet, "level"), &s->fleet) < 0)
+		return;
+	learned_list_read(json_object_get(fleet, "pinned"), &pinned, 1);
+	if (!isnan(pinned))
+		drift_pin(&s->fleet, pinned, DRIFT_MEMORY);
+	s->fleet.opened = fmax(0, member_number(fleet, "opened"));
+	if (hours < 0 || hours > UINT32_MAX || !(var > 0))
+		return;
+	r->hours = (uint32_t)hours;
+	r->var = var;
+	learned_list_read(json_object_get(fleet, "means"), r->mean,
+	    RHYTHM_WEEK);
+	learned_list_read(json_object_get(fleet, "day"), r->day, RHYTHM_DAY);
+	learned_list_read(json_object_get(fleet, "week"), r->week, RHYTHM_WEEK);
 }
 
 /* Return the wander of nodes and leaves. */
@@ -278,7 +325,7 @@ void
 learned_load(struct diagnosis *d, struct diagnosis_series *s,
     const json_t *record)
 {
-	const json_t *fleet = json_object_get(record, "fleet"), *o;
+	const json_t *o;
 	size_t i;
 
 	learned_wander_load(s, json_object_get(record, "wander"));
@@ -302,14 +349,5 @@ learned_load(struct diagnosis *d, struct diagnosis_series *s,
 			learned_hold_load(s, JUDGE_NODE, (uint32_t)n->id,
 			    json_object_get(o, "hold"));
 	}
-	(void)learned_drift_read(json_object_get(fleet, "level"), &s->fleet);
-	member_foreach (fleet, "hours", i, o) {
-		json_int_t n = json_integer_value(json_array_get(o, 1));
-
-		if (i >= 24 || n < 0 || n > DRIFT_MEMORY ||
-		    !isfinite(learned_number_at(o, 0)))
-			continue;
-		s->fleet_hour[i] = learned_number_at(o, 0);
-		s->fleet_hour_n[i] = (uint32_t)n;
-	}
+	learned_fleet_load(s, json_object_get(record, "fleet"));
 }

@@ -83,11 +83,9 @@ recent_begin(struct diagnosis *d, struct diagnosis_series *s)
 			recent_pin_record(d, s, r);
 }
 
-void
-diagnosis_pin(struct diagnosis *d, const char *name, const json_t *body)
+static void
+recent_pin(struct diagnosis *d, const json_t *body)
 {
-	if (strcmp(name, d->o.baseline) != 0)
-		return;
 	json_decref(d->pinned);
 	d->pinned = json_deep_copy(body);
 	for (size_t i = 0; i < d->series_count; i++) {
@@ -96,6 +94,18 @@ diagnosis_pin(struct diagnosis *d, const char *name, const json_t *body)
 		d->series[i].drift_begun = 0;
 		recent_begin(d, &d->series[i]);
 	}
+}
+
+void
+diagnosis_pin(struct diagnosis *d, const char *name, const json_t *body)
+{
+	if (strcmp(name, d->o.baseline) != 0)
+		return;
+	recent_pin(d, body);
+	/* Its owner takes today for normal: so does the fleet, which has no
+	 * value in a baseline. */
+	for (size_t i = 0; body != NULL && i < d->series_count; i++)
+		series_fleet_begin(&d->series[i]);
 }
 
 /* ---- the recent weeks as a baseline ---- */
@@ -116,6 +126,16 @@ recent_sums_read(const json_t *a, struct cusum *ret)
 	ret->down_rounds = (unsigned)json_integer_value(json_array_get(a, 3));
 }
 
+/* Return what a node's level, which is relative to the fleet's, is now, in the
+ * unit of the series. */
+static double
+recent_level(const struct diagnosis_series *s, const struct drift *node)
+{
+	double level = node->level + s->fleet.level;
+
+	return exp(series_kind(s->sort).is_rate ? -level : level);
+}
+
 static json_t *
 recent_series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
@@ -130,9 +150,8 @@ recent_series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 		json_array_append_new(nodes,
 		    json_pack("{s:s, s:f, s:I, s:f, s:f, s:f, s:o, s:o, s:i}",
 			"node", roster_by_id(d->roster, i)->name,
-			sort.is_rate ? "q75" : "q25",
-			exp(sort.is_rate ? -one->level : one->level), "rounds",
-			(json_int_t)one->n, "distance", one->mean, "now",
+			sort.is_rate ? "q75" : "q25", recent_level(s, one),
+			"rounds", (json_int_t)one->n, "distance", one->mean, "now",
 			one->now, "sigma", sqrt(one->var), "sums",
 			recent_sums_json(&one->sums), "pinned_sums",
 			recent_sums_json(&one->pinned_sums), "from",
@@ -186,7 +205,8 @@ recent_row_load(const struct diagnosis *d, struct diagnosis_series *s,
 	if (!isfinite(drift->now))
 		drift->now = mean;
 	drift->n = (uint32_t)rounds;
-	drift->level = series_kind(s->sort).is_rate ? -log(q) : log(q);
+	drift->level = (series_kind(s->sort).is_rate ? -log(q) : log(q)) -
+	    s->fleet.level;
 	recent_sums_read(json_object_get(o, "sums"), &drift->sums);
 	recent_sums_read(json_object_get(o, "pinned_sums"),
 	    &drift->pinned_sums);
@@ -208,9 +228,9 @@ recent_load(struct diagnosis *d, const json_t *body)
 		recent_begin(d, s);
 		s->level = log(p50);
 		s->level_n = (uint32_t)member_int(r, "n");
+		learned_load(d, s, r);
 		member_foreach (r, "nodes", k, o)
 			recent_row_load(d, s, o);
-		learned_load(d, s, r);
 	}
 }
 
@@ -226,8 +246,8 @@ diagnosis_load_baselines(struct diagnosis *d, const json_t *rows)
 
 		if (strcmp(name, DIAGNOSIS_RECENT) == 0)
 			recent_load(d, body);
-		else
-			diagnosis_pin(d, name, body);
+		else if (strcmp(name, d->o.baseline) == 0)
+			recent_pin(d, body);
 	}
 }
 

@@ -127,8 +127,19 @@ diagnosis_series_at(struct diagnosis *d, const struct diagnosis_series_key *key)
 	snprintf(s->device, sizeof(s->device), "%s", key->device);
 	s->bytes = key->bytes;
 	s->judge = judge_new(&d->o.judge);
-	drift_clear(&s->fleet);
+	series_fleet_begin(s);
+	rhythm_clear(&s->rhythm);
 	return s;
+}
+
+void
+series_fleet_begin(struct diagnosis_series *s)
+{
+	double level = s->fleet.level;
+
+	drift_clear(&s->fleet);
+	s->fleet.level = level;
+	s->fleet.by_wander = 1;
 }
 
 struct drift *

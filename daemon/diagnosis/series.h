@@ -11,6 +11,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/stats/drift.h"
 #include "daemon/diagnosis/stats/judge.h"
+#include "daemon/diagnosis/stats/rhythm.h"
 #include "daemon/diagnosis/stats/usual.h"
 #include "schema/names_probe.h"
 #include "schema/names_verdict.h"
@@ -46,10 +47,8 @@ struct series_kind {
 /* A series of rounds of one kind, with its judge. */
 struct diagnosis_series {
 	char class[DIAGNOSIS_CLASS_MAX];
-	int sort; /* enum test, or a kind of the mesh */
-	/* A ring runs at the pace of its slowest node, so its rounds are
-	 * separate from rounds of pairs. */
-	int partners; /* enum partners */
+	int sort;     /* enum test, or a kind of the mesh */
+	int partners; /* enum partners: a ring is as slow as its slowest node */
 	/* Rails take turns, one per round: rounds of one rail, or "" for all. A
 	 * slow rail is an outlier in its own rounds, a slow node in all. */
 	char rail[ROSTER_RAIL_BYTES];
@@ -71,17 +70,16 @@ struct diagnosis_series {
 	uint32_t level_n;
 	double limit; /* limit of the cumulative sums, for limit_nodes nodes */
 	size_t limit_nodes;
-	/* All nodes together: the mean distance of each from its own level,
-	 * less the usual distance at this hour of the day. */
+	/* All nodes together: the mean distance of each from its own level in
+	 * the newest round; its usual course; and the rest. */
+	double fleet_now;
+	struct rhythm rhythm;
 	struct drift fleet;
-	double fleet_hour[24];
-	uint32_t fleet_hour_n[24];
 	struct drift *paths; /* by leaf: share of its slow pairs, less the share
 			      * of all */
-	/* For each leaf: the share of slow pairs in the last rounds; the share
-	 * of busy nodes in the same rounds; and sums of squares over earlier
-	 * rounds of the excess of slow pairs, and of the share of busy nodes.
-	 */
+	/* For each leaf: the shares of slow pairs and of busy nodes in the last
+	 * rounds, and sums of their squares (of slow pairs the excess) over
+	 * earlier rounds. */
 	double *paths_now, *busy_now, *jobs_slow, *jobs_busy;
 	uint32_t paths_count;
 	struct member_sum *members; /* by node id */
@@ -128,6 +126,8 @@ struct diagnosis_series *diagnosis_series_at(struct diagnosis *d,
  * device and bytes; NULL: no such test. */
 struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
     const json_t *o);
+/* Learn the level of the fleet from now on. */
+void series_fleet_begin(struct diagnosis_series *s);
 /* Allocate the state of leaves, stages, nodes and members. */
 void series_room(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaves);

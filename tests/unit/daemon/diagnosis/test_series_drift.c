@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A node against its own past, and against a pinned baseline. */
+#include "common/clk.h"
 #include "common/member.h"
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
@@ -71,33 +72,124 @@ test_pinned(void **state)
 	json_decref(body);
 }
 
-/* Comparison with peers does not show a change of all nodes. */
+#define ROUND_NS (300 * CLK_NS_PER_S)
+#define DAY      288 /* rounds */
+
+static uint64_t round_ns;
+
+static uint64_t
+round_clock(void)
+{
+	return round_ns;
+}
+
+static int
+days_setup(void **state)
+{
+	round_ns = 1000 * DAY * ROUND_NS;
+	clk_set_source(round_clock, round_clock);
+	return fix_setup(state);
+}
+
+static int
+days_teardown(void **state)
+{
+	int rc = fix_teardown(state);
+
+	clk_set_source(NULL, NULL);
+	return rc;
+}
+
+#define DAYS_TEST(t)                                                           \
+	cmocka_unit_test_setup_teardown(t, days_setup, days_teardown)
+
+/* Rounds in which all nodes are slower by a factor: `slower` at the end, `from`
+ * at the beginning; and in the first half of each day by `day`. */
+static void
+hear_fleet(struct fix *f, int rounds, double from, double slower, double day)
+{
+	static const struct diagnosis_source source = { "run-1", "watch",
+		"background", "openmpi", "agents", NULL, NULL };
+
+	for (int round = 0; round < rounds; round++) {
+		json_t *record = made_round(1), *o;
+		double factor = from + (slower - from) * round / rounds;
+		size_t i;
+
+		if (round_ns / ROUND_NS % DAY < DAY / 2)
+			factor *= 1 + day;
+		member_foreach (record, "nodes", i, o)
+			json_object_set_new(o, "q25",
+			    json_real(factor *
+				json_number_value(json_object_get(o, "q25"))));
+		evidence_record(f->diagnosis, f->roster, &source, record);
+		json_decref(record);
+		round_ns += ROUND_NS;
+	}
+}
+
+/* Comparison with peers does not show a change of all nodes. A restarted
+ * collector keeps the case. */
 static void
 test_fleet(void **state)
 {
-	static const struct diagnosis_source from = { "run-1", "watch",
-		"background", "openmpi", "agents", NULL, NULL };
+	struct fix *f = *state;
+	json_t *rows, *recent;
+
+	hear_fleet(f, 3 * DAY, 1, 1, 0);
+	assert_int_equal(open_cases(f), 0);
+	hear_fleet(f, 30, 1.2, 1.2, 0);
+	assert_string_equal(what_of(f), "fleet");
+	expect_text(f, "the fleet (all nodes) is 1");
+	expect_text(f, "than in the last weeks: 12 of 12 nodes");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	recent = diagnosis_recent(f->diagnosis);
+	fix_again(f);
+	rows = json_pack("[{s:s, s:o}]", "name", DIAGNOSIS_RECENT, "body",
+	    recent);
+	diagnosis_load_baselines(f->diagnosis, rows);
+	json_decref(rows);
+	hear_fleet(f, 30, 1.2, 1.2, 0);
+	assert_string_equal(what_of(f), "fleet");
+	hear_fleet(f, 60, 1, 1, 0);
+	assert_int_equal(open_cases(f), 0);
+}
+
+/* Half of each day is slower: the usual course, from the first day on. A step
+ * beyond it is not. */
+static void
+test_fleet_day(void **state)
+{
 	struct fix *f = *state;
 
-	for (int round = 0; round < 320; round++) {
-		json_t *record = made_round(1), *o;
-		size_t i;
-
-		member_foreach (record, "nodes", i, o)
-			json_object_set_new(o, "q25",
-			    json_real((round >= 150 && round < 180 ? 1.2 : 1) *
-				json_number_value(json_object_get(o, "q25"))));
-		evidence_record(f->diagnosis, f->roster, &from, record);
-		json_decref(record);
-		if (round == 149 || round == 319)
-			assert_int_equal(open_cases(f), 0);
-		if (round != 179)
-			continue;
-		assert_string_equal(what_of(f), "fleet");
-		expect_text(f, "the fleet (all nodes) is 1");
-		expect_text(f, "12 of 12 nodes");
-		assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	for (int day = 0; day < 10; day++) {
+		hear_fleet(f, DAY, 1, 1, 0.3);
+		assert_int_equal(open_cases(f), 0);
 	}
+	hear_fleet(f, 30, 1.2, 1.2, 0.3);
+	assert_string_equal(what_of(f), "fleet");
+	hear_fleet(f, DAY, 1, 1, 0.3);
+	assert_int_equal(open_cases(f), 0);
+}
+
+/* 1 % a day: the last weeks follow it, the first two do not. Whoever pins a
+ * baseline takes today for normal. */
+static void
+test_fleet_slow_drift(void **state)
+{
+	struct fix *f = *state;
+	json_t *body = made_baseline(1, 1000);
+
+	hear_fleet(f, 16 * DAY, 1, 1, 0);
+	assert_int_equal(open_cases(f), 0);
+	hear_fleet(f, 9 * DAY, 1, 1.09, 0);
+	assert_string_equal(what_of(f), "fleet");
+	hear_fleet(f, 30 * DAY, 1.09, 1.09, 0);
+	assert_string_equal(what_of(f), "fleet");
+	diagnosis_pin(f->diagnosis, "commissioning", body);
+	hear_fleet(f, 3 * DAY, 1.09, 1.09, 0);
+	assert_int_equal(open_cases(f), 0);
+	json_decref(body);
 }
 
 /* A round in which 4 of 11 pairs of the second leaf's nodes are slow, or 1 as
@@ -152,16 +244,17 @@ test_fleet_echoes(void **state)
 {
 	struct fix *f = *state;
 
-	for (int round = 0; round < 180; round++) {
+	for (int round = 0; round < 3 * DAY + 30; round++) {
 		json_t *record = made_round(1), *o;
 		size_t i;
 
+		round_ns += ROUND_NS;
 		json_object_set_new(record, "probe", json_string("mesh"));
 		json_object_set_new(record, "test", json_string("spine"));
 		json_object_set_new(record, "run", json_string("mesh-1"));
 		member_foreach (record, "nodes", i, o)
 			json_object_set_new(o, "q25",
-			    json_real((round >= 150 ? 1.45 : 1) *
+			    json_real((round >= 3 * DAY ? 1.45 : 1) *
 				json_number_value(json_object_get(o, "q25"))));
 		evidence_mesh(f->diagnosis, f->roster, record);
 		json_decref(record);
@@ -174,8 +267,10 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_drift),
-		DIAGNOSIS_TEST(test_fleet),
-		DIAGNOSIS_TEST(test_fleet_echoes),
+		DAYS_TEST(test_fleet),
+		DAYS_TEST(test_fleet_day),
+		DAYS_TEST(test_fleet_echoes),
+		DAYS_TEST(test_fleet_slow_drift),
 		DIAGNOSIS_TEST(test_pinned),
 		DIAGNOSIS_TEST(test_uplink_heals),
 	};
