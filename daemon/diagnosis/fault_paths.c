@@ -338,12 +338,15 @@ fault_paths_hear_pairs(struct diagnosis *d, struct incident *k,
 	struct evidence *e = k->data;
 	int is_leaf = k->kind == JUDGE_LEAF;
 	struct confirm_share share;
-	double usual = 0, more;
+	double usual = 0, least = 0, more;
 
 	if (is_leaf) {
 		const struct drift *now = &k->series->paths[k->index];
 
 		usual = fmax(0, now->mean);
+		/* Rounds of all leaves find more slow pairs than a run of few
+		 * leaves if leaves wander. */
+		least = now->level;
 		/* Extrapolate the newest mean, which approaches the share
 		 * slowly. */
 		more = drift_shift(now) /
@@ -355,7 +358,8 @@ fault_paths_hear_pairs(struct diagnosis *d, struct incident *k,
 	}
 	confirm_share(p->leaves, pairs, n, is_leaf, d->o.judge.effect_min,
 	    slow_min, &share);
-	e->sum += confirm_share_evidence(&share, share.usual + usual, more);
+	e->sum += confirm_share_evidence(&share,
+	    fmax(share.usual + usual, least), more);
 	k->confirm.report.partners = share.pairs;
 	k->confirm.report.slow_partners = share.slow;
 	snprintf(k->confirm.run, sizeof(k->confirm.run), "%s", p->run);

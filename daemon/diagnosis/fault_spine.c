@@ -38,6 +38,9 @@
 /* Slow nodes, as a share of all: their partners are slow because of them. */
 #define OUT_MAX 0.02
 #define NOW     0.3 /* weight of a round in a leaf's current value */
+/* Where jobs slow some pairs, spines without a name are reported after this
+ * many rounds: two days, since each job lasts for hours. */
+#define JOBS_ROUNDS 576
 
 /* Keep the learned values of a series by the names of the switches. */
 static void
@@ -184,6 +187,7 @@ fault_spine_tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
 	if (now->from == DRIFT_NONE)
 		s->stage_told = 0;
 	if (now->from == DRIFT_NONE || s->stage_told ||
+	    (s->busy_slow > 0 && now->n < JOBS_ROUNDS) ||
 	    !fault_spine_is_alike(d, s, of, 0))
 		return;
 	s->stage_told = 1;

@@ -79,8 +79,10 @@
  * from their nodes. */
 #define LEAF_KNOWN 8
 /* The slow side of leaves is wider than their median deviation by this factor,
- * as for nodes. With few leaves only the median deviation can be measured. */
-#define LEAF_SLOW 1.4
+ * since a pair is as slow as its slower leaf: a typical leaf shows half of its
+ * own deviation, a leaf at 4 deviations 0.87 of it. With few leaves only the
+ * median deviation can be measured. */
+#define LEAF_SLOW 1.75
 /* In a kind of three nodes, the other two are a valid reference after this many
  * values, as counted by wander_size(). */
 #define FEW_KNOWN 60
