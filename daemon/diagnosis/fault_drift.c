@@ -51,7 +51,7 @@ fault_drift_fleet_open(struct diagnosis *d, struct diagnosis_series *s,
 	if (s->fleet.from == DRIFT_NONE) {
 		if (k != NULL)
 			incident_end(d, k, VERDICT_OK,
-			    s->fleet.n == 0 ? "its level is learned anew"
+			    s->fleet.n == 0 ? "its level is being learned again"
 					    : "as fast as before");
 		return;
 	}

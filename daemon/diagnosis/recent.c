@@ -151,8 +151,8 @@ recent_series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 		    json_pack("{s:s, s:f, s:I, s:f, s:f, s:f, s:o, s:o, s:i}",
 			"node", roster_by_id(d->roster, i)->name,
 			sort.is_rate ? "q75" : "q25", recent_level(s, one),
-			"rounds", (json_int_t)one->n, "distance", one->mean, "now",
-			one->now, "sigma", sqrt(one->var), "sums",
+			"rounds", (json_int_t)one->n, "distance", one->mean,
+			"now", one->now, "sigma", sqrt(one->var), "sums",
 			recent_sums_json(&one->sums), "pinned_sums",
 			recent_sums_json(&one->pinned_sums), "from",
 			(int)one->from));

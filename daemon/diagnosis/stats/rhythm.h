@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+/* Hours. */
 #define RHYTHM_DAY  24
 #define RHYTHM_WEEK 168
 
