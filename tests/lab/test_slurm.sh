@@ -469,6 +469,9 @@ preflight()
 }
 
 lab_up --leaves 1 --hosts 4
+# As in the packages: the agents' network processes are not root.
+[ -z "$(in_host collector bash -c "$(declare -f cluster_user)
+	cluster_user")" ] || cluster_agent_user=daemon
 need_slurm
 slurm_up 4
 cluster_up 4
