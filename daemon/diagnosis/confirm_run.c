@@ -131,7 +131,7 @@ confirm_run_candidates(struct diagnosis *d, const struct incident *k,
 		uint32_t leaf = diagnosis_leaf(d, n->leaf);
 		int home = own != SCORE_NO_LEAF && leaf == own;
 		int fine = diagnosis_is_measured(d, n) &&
-		    d->nodes[i].missed < MISSED_MANY &&
+		    node_missed(&d->nodes[i]) < MISSED_MANY &&
 		    incident_find(d, JUDGE_NODE, (uint32_t)i) == NULL &&
 		    incident_followed(d, JUDGE_NODE, (uint32_t)i) == NULL &&
 		    !diagnosis_node(d, n)->link_busy &&

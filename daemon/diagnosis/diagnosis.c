@@ -567,7 +567,8 @@ diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
 	json_decref(d->slurm);
 	d->slurm = from->slurm;
 	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) != 0)
-		json_object_set_new(d->canaries, from->campaign, json_true());
+		json_object_set_new(d->canaries, from->campaign,
+		    json_boolean(round_is_ring(round)));
 	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) == 0)
 		confirm_run_record(d, from->run, round);
 	else if (!round->is_congested)
@@ -611,15 +612,15 @@ void
 diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
     const struct node *n)
 {
+	const json_t *is_ring = json_object_get(d->canaries, e->campaign);
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 
 	/* If canaries use only part of the nodes, the others are never
 	 * measured, and only records show which part. */
 	if (e->measures_all && !blameless[e->cause] &&
-	    strcmp(e->campaign, NAMES_PASS_CAMPAIGN) != 0 &&
-	    json_object_get(d->canaries, e->campaign) != NULL &&
+	    strcmp(e->campaign, NAMES_PASS_CAMPAIGN) != 0 && is_ring != NULL &&
 	    strcmp(cn->canary_run, e->run) != 0)
-		cn->missed++;
+		cn->missed[json_is_true(is_ring)]++;
 }
 
 void

@@ -152,7 +152,8 @@ struct diagnosis_end {
 };
 /* Note that a run that had this node has ended; call before diagnosis_run_over.
  * After two consecutive runs of a canary campaign that should have measured the
- * node and did not, it becomes unknown. */
+ * node and did not, it becomes unknown. A ring, which cannot show one slow
+ * node, does not end this unless only rings missed the node. */
 void diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
     const struct node *n);
 /* Note that a run has ended. */

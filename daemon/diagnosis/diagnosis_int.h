@@ -91,8 +91,9 @@ struct diagnosis {
 	/* How the newest canary was launched; "": no canary yet. */
 	char mpi[32], launcher[32];
 	json_t *slurm;
-	json_t *kinds;    /* kinds of nodes: name to number */
-	json_t *canaries; /* set of campaigns that measure by MPI */
+	json_t *kinds; /* kinds of nodes: name to number */
+	/* Campaigns that measure by MPI: true if their rounds are rings. */
+	json_t *canaries;
 	/* Consecutive epochs with unexplained holes, and with dead paths. */
 	int hole_epochs, dead_epochs;
 	int stage_epochs[2]; /* over spines without a name: large, dead */

@@ -72,7 +72,7 @@ diagnosis_of_node(const struct diagnosis *d, const struct node *n)
 	if (!diagnosis_is_measured(d, n))
 		return VERDICT_UNKNOWN;
 	if (k == NULL &&
-	    (cn->missed >= MISSED_MANY || cn->judged_ns == 0 ||
+	    (node_missed(cn) >= MISSED_MANY || cn->judged_ns == 0 ||
 		clk_ns() - cn->judged_ns > d->o.stale_ns))
 		return VERDICT_UNKNOWN;
 	return k != NULL ? k->verdict : VERDICT_OK;
@@ -99,11 +99,11 @@ diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
 		err_say(err, "%.80s: last measured %s ago", n->name, span);
 		return;
 	}
-	if (cn->missed >= MISSED_MANY)
+	if (node_missed(cn) >= MISSED_MANY)
 		err_say(err,
 		    "%.80s: not measured by the last %u runs; coalctl run list "
 		    "shows why",
-		    n->name, cn->missed);
+		    n->name, node_missed(cn));
 	else
 		err_say(err,
 		    "%.80s: cannot be compared: too few nodes of its kind are "

@@ -55,6 +55,12 @@ diagnosis_leaf(struct diagnosis *d, const char *leaf)
 	return d->leaf_count++;
 }
 
+unsigned
+node_missed(const struct diagnosis_node *cn)
+{
+	return cn->missed[0] + cn->missed[1];
+}
+
 int
 diagnosis_is_new_boot(const struct node *n, const struct diagnosis_node *cn)
 {

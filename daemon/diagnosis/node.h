@@ -49,7 +49,9 @@ struct diagnosis_node {
 	json_t *ports;       /* best value ever seen, by "NAME MEMBER" */
 	double rated_bps;    /* rate of its fastest port, bit/s */
 	char canary_run[64]; /* the newest run of MPI that measured it */
-	unsigned missed;     /* later runs that should have measured it */
+	/* Later runs that should have measured it: [1] of campaigns whose
+	 * rounds are rings, [0] of others. A ring ends only [1]. */
+	unsigned missed[2];
 	/* Times of the newest suspicions that a confirmation run dismissed. */
 	uint64_t dispelled_ns[DISPELLED_MANY];
 	uint8_t link_busy; /* 1: its link carried a job's traffic in its last
@@ -85,6 +87,8 @@ struct diagnosis_node {
 struct diagnosis_node *diagnosis_node(struct diagnosis *d,
     const struct node *n);
 uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
+/* Return the number of runs that missed a node since it was measured. */
+unsigned node_missed(const struct diagnosis_node *cn);
 /* Return the state of a node, or NULL if it was not created yet. */
 const struct diagnosis_node *node_known(const struct diagnosis *d,
     const struct node *n);

@@ -234,7 +234,9 @@ diagnosis_observe(struct diagnosis *d, const struct round *round, int sort,
 		if (heard && by_mpi) {
 			struct diagnosis_node *cn = diagnosis_node(d, node);
 
-			cn->missed = 0;
+			cn->missed[1] = 0;
+			if (!round_is_ring(round))
+				cn->missed[0] = 0;
 			if (strcmp(cn->canary_run, round->run) != 0)
 				str_format(cn->canary_run,
 				    sizeof(cn->canary_run), "%s", round->run);

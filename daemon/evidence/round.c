@@ -173,6 +173,12 @@ round_read(const struct roster *roster, const json_t *record, struct round *ret)
 	round_grid_read(roster, record, ret);
 }
 
+int
+round_is_ring(const struct round *r)
+{
+	return r->partners == PARTNERS_RING && r->canary != CANARY_INCAST;
+}
+
 void
 round_clear(struct round *r)
 {

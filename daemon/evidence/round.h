@@ -74,6 +74,9 @@ struct round {
 /* Read a record that was checked; names are looked up in the roster. */
 void round_read(const struct roster *roster, const json_t *record,
     struct round *ret);
+/* Return 1 if its nodes were measured in rings, in which all have the pace of
+ * the slowest one. An incast has its own partners. */
+int round_is_ring(const struct round *r);
 /* Free the lists of a round. */
 void round_clear(struct round *r);
 

@@ -1003,6 +1003,16 @@ miss(struct fix *f, const char *campaign, enum cause cause, int measures_all)
 	diagnosis_run_missed(f->diagnosis, &e, roster_find(f->roster, "node5"));
 }
 
+static void
+hear_pairs(struct fix *f, const struct diagnosis_source *from)
+{
+	json_t *record = made_round(1);
+
+	json_object_set_new(record, "partners", json_string("match"));
+	evidence_record(f->diagnosis, f->roster, from, record);
+	json_decref(record);
+}
+
 /* Two rounds that did not measure a node leave it unknown, where they should
  * have: not with canaries on a part of the nodes, nor when it was not let. */
 static void
@@ -1011,6 +1021,8 @@ test_missed(void **state)
 	static const enum cause blameless[] = { CAUSE_BUDGET, CAUSE_BUSY,
 		CAUSE_TOO_FEW_NODES, CAUSE_CANCELLED, CAUSE_COLLECTOR_LOST,
 		CAUSE_CONFIG };
+	static const struct diagnosis_source pairs = { "run-2", "pairs",
+		"background", "openmpi", "agents", NULL, NULL };
 	struct fix *f = *state;
 
 	hear_round(f, 0);
@@ -1026,6 +1038,14 @@ test_missed(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 	hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+	/* A ring, which hides a slow node, does not replace rounds of pairs. */
+	hear_pairs(f, &pairs);
+	miss(f, "pairs", CAUSE_TIMEOUT, 1);
+	miss(f, "pairs", CAUSE_TIMEOUT, 1);
+	hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
+	hear_pairs(f, &pairs);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
