@@ -106,10 +106,12 @@ api_run_changed(void *arg, const struct run *r)
 
 	api_last_set(api, f.campaign, f.run, f.state);
 	if (f.state == RUN_MISSED || f.state == RUN_OVERDUE ||
+	    f.state == RUN_NONSTART)
+		api->silence[f.state][f.cause]++;
+	if (f.state == RUN_MISSED || f.state == RUN_TIMED_OUT ||
 	    f.state == RUN_NONSTART) {
 		struct api_silence *news = &api->news[f.state][f.cause];
 
-		api->silence[f.state][f.cause]++;
 		if (clk_ns() - news->last_ns > API_NEWS_NS)
 			news->count = 0;
 		news->count++;

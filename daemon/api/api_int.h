@@ -49,8 +49,8 @@ struct api {
 	uint64_t born_ns;
 };
 
-/* Runs that did not start are reported for this long; those within this time of
- * each other are counted together. */
+/* Runs that did not start or timed out are reported for this long; those within
+ * this time of each other are counted together. */
 #define API_NEWS_NS (3600 * CLK_NS_PER_S)
 
 /* Return the api, which the caller frees. parts is copied. */

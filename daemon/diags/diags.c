@@ -681,8 +681,8 @@ diags_check_mesh(struct api *api, json_t *list)
 		    out.count, why, diags_some_text(&out));
 }
 
-/* Runs that were due and did not start. A single one is reported only for a
- * while. */
+/* Runs that were due and did not start, or were ended at their deadline. A
+ * single one is reported only for a while. */
 static void
 diags_check_silence(struct api *api, json_t *list)
 {
@@ -694,8 +694,7 @@ diags_check_silence(struct api *api, json_t *list)
 			const char *state = names_run_states[s].name;
 			uint64_t since_ns = clk_ns() - news->last_ns;
 
-			if (news->count == 0 || since_ns > API_NEWS_NS ||
-			    s == RUN_OVERDUE)
+			if (news->count == 0 || since_ns > API_NEWS_NS)
 				continue;
 			snprintf(remedy, sizeof(remedy),
 			    "coalctl run list --state %s shows the reason%s.",

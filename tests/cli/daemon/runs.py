@@ -132,6 +132,15 @@ def test_cancel(c):
     close(a)
 
 
+def test_timeout(c):
+    """A run that reaches its deadline is a problem, too."""
+    a = agents(c)
+    run = to_running(c, a, overrides={"campaign.deadline": "8s"})
+    c.wait_state(run, ["timed-out"], 30)
+    problem(c, "1 run was timed-out, ", "coalctl run list --state timed-out")
+    close(a)
+
+
 def test_alone(c):
     """An exclusive run shares its nodes with no other run; a waiting run names
     the other one."""
@@ -616,7 +625,8 @@ def main():
         c.start()
         problem(c, "no agent has ever connected", "coalctl init")
         for test in (test_success, test_restart, test_restart_over_end,
-                     test_restart_without_head, test_cancel, test_alone,
+                     test_restart_without_head, test_cancel, test_timeout,
+                     test_alone,
                      test_flood, test_restored,
                      test_foreign_texts, test_latin, test_schedule,
                      test_killed_after_orders, test_maintenance,
