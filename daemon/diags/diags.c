@@ -5,6 +5,7 @@
 #include "daemon/diags/diags.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/run/run.h"
+#include "daemon/run/run_order.h"
 #include "daemon/store/store.h"
 #include "daemon/api/api_int.h"
 #include "schema/options.h"
@@ -528,6 +530,29 @@ diags_check_store(struct api *api, json_t *list)
 		    health.dropped_rows);
 }
 
+/* A campaign that waits until the cluster has enough nodes: normal in the first
+ * hour. Return 1 if it waits. */
+static int
+diags_check_few(struct api *api, const struct campaign *c, json_t *list)
+{
+	size_t known = runs_known_nodes(collector_runs(api->p.collector),
+	    c->conf);
+	int64_t min = conf_int(c->conf, "campaign", "nodes_min");
+
+	if ((int64_t)known >= min)
+		return 0;
+	if (roster_count(collector_roster(api->p.collector)) > 0)
+		diags_put(list,
+		    clk_ns() - api->born_ns < API_NEWS_NS ? "info" : "warn",
+		    "Enrol more nodes with the command that coalctl init "
+		    "prints, or set campaign.nodes_min to the number of "
+		    "nodes.",
+		    "campaign %s waits for nodes: %zu have had an agent, and "
+		    "campaign.nodes_min is %" PRId64,
+		    c->name, known, min);
+	return 1;
+}
+
 static void
 diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 {
@@ -547,10 +572,11 @@ diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 		    "campaign %s is broken: %.300s", c->name, c->error);
 		return;
 	}
-	if (!scheduler_is_enabled(api->p.scheduler, c))
+	if (!scheduler_is_enabled(api->p.scheduler, c) ||
+	    diags_check_few(api, c, list))
 		return;
-	if (c->last_success_unix_s > from_s)
-		from_s = c->last_success_unix_s;
+	from_s = fmax(from_s, (double)c->few_unix_ns / 1e9);
+	from_s = fmax(from_s, c->last_success_unix_s);
 	/* Windows cause gaps of up to a day. */
 	if (c->schedule.window_count > 0)
 		every_ns += 86400 * CLK_NS_PER_S;

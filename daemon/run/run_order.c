@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "common/err.h"
+#include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/rng.h"
@@ -234,6 +235,23 @@ runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
 	run_order_id_make(rs, r->id);
 	run_state_set(r, RUN_MISSED, cause, text);
 	run_step_set(r, STEP_DONE);
+}
+
+size_t
+runs_known_nodes(const struct runs *rs, const struct conf *campaign)
+{
+	const char *text = conf_string(campaign, "campaign", "nodes");
+	struct hostlist hl = { 0 };
+	size_t count = 0;
+
+	if (strcmp(text, "all") == 0)
+		return roster_count(rs->roster);
+	if (hostlist_parse(text, &hl, NULL) < 0)
+		return 0; /* it was checked when the campaign was read */
+	for (size_t i = 0; i < hl.count; i++)
+		count += roster_find(rs->roster, hl.names[i]) != NULL;
+	hostlist_clear(&hl);
+	return count;
 }
 
 int

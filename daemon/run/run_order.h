@@ -36,6 +36,8 @@ struct run_order {
 	int attempt; /* number of the search run, from 1 (RUN_BY_SEARCH) */
 	uint64_t margin_ns; /* maximum wait; 0: ordered by hand */
 };
+/* Return how many nodes of a campaign have ever had an agent. */
+size_t runs_known_nodes(const struct runs *rs, const struct conf *campaign);
 /* Create a run. Return 0, or -errno with err if no run was created. */
 int runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
     struct err *err);

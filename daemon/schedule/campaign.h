@@ -42,6 +42,9 @@ struct campaign {
 	uint64_t base_unix_ns; /* base of the next start; 0: none */
 	uint64_t next_unix_ns;
 	uint64_t read_unix_ns;
+	/* When a start was last skipped because the cluster had never had
+	 * nodes_min nodes; 0: never. */
+	uint64_t few_unix_ns;
 	/* The newest run of the campaign. */
 	char last_run[64];
 	enum run_state last_state;

@@ -193,6 +193,12 @@ scheduler_start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 	char run[64], when[40];
 	struct err err;
 
+	/* While nodes are being enrolled, nothing is missed. */
+	if ((int64_t)runs_known_nodes(a->runs, c->conf) <
+	    conf_int(c->conf, "campaign", "nodes_min")) {
+		c->few_unix_ns = now_unix_ns;
+		return;
+	}
 	clk_unix_format(c->next_unix_ns, when, sizeof(when));
 	if (now_unix_ns - c->next_unix_ns > LATE_NS) {
 		err_say(&err,

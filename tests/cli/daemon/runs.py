@@ -483,12 +483,17 @@ def test_diags(c):
              "schedule.window"),
             ("idle", "[schedule]\nevery = 1s\n",
              "campaign idle is scheduled and has not finished since ",
-             "coalctl run list")):
-        c.campaign(name, 9, more=more)
+             "coalctl run list"),
+            ("few", "[schedule]\nevery = 1s\n",
+             "campaign few waits for nodes: 3 have had an agent, and "
+             "campaign.nodes_min is 9", "coalctl init")):
+        c.campaign(name, 9 if name == "few" else 3, more=more)
         problem(c, text, remedy, 20)
-        c.campaign(name, 9, more=CORRECT)
+        assert not c.get("runs?campaign=few")
+        c.campaign(name, 3, more=CORRECT)
         cleared(c, text)
         os.unlink(f"{c.campaigns}/{name}.conf")
+    c.request("POST", "stop")
     os.rename(c.campaigns, c.campaigns + ".away")
     problem(c, "campaigns cannot be read: ", "Create the directory", 20)
     os.rename(c.campaigns + ".away", c.campaigns)
