@@ -17,10 +17,10 @@
 #include "schema/names_agent.h"
 #include "schema/names_verdict.h"
 
-/* A name that was never seen is more often a slip than a node to come. Return 1
- * if all names are such. */
-static int
-node_tell_unseen(const struct hostlist *hl, const json_t *nodes)
+/* Return the names of a hostlist that do not belong to a node, as a hostlist,
+ * which the caller frees, and their number. */
+static char *
+node_unseen(const struct hostlist *hl, const json_t *nodes, size_t *ret_count)
 {
 	const char **names = xcalloc(hl->count + 1, sizeof(*names));
 	json_t *seen = json_object(), *node;
@@ -34,12 +34,24 @@ node_tell_unseen(const struct hostlist *hl, const json_t *nodes)
 		if (json_object_get(seen, hl->names[i]) == NULL)
 			names[count++] = hl->names[i];
 	text = hostlist_format(names, count);
+	free(names);
+	json_decref(seen);
+	*ret_count = count;
+	return text;
+}
+
+/* A name that was never seen is more often a slip than a node to come. Return 1
+ * if all names are such. */
+static int
+node_tell_unseen(const struct hostlist *hl, const json_t *nodes)
+{
+	size_t count;
+	char *text = node_unseen(hl, nodes, &count);
+
 	if (count > 0)
 		fprintf(stderr,
 		    "coalctl: no agent has ever connected from: %s\n", text);
 	free(text);
-	free(names);
-	json_decref(seen);
 	return count > 0 && count == hl->count;
 }
 
@@ -230,19 +242,42 @@ node_show(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
+/* Reject a hostlist with a name that does not belong to a node: a mistyped list
+ * would otherwise change half of the intended nodes, or all nodes. */
+static int
+node_order_check(struct ctl *c, const struct hostlist *hl)
+{
+	json_t *nodes;
+	size_t count;
+	char *text;
+	int rc = ctl_get(c, "nodes", NULL, &nodes);
+
+	if (rc != 0)
+		return rc;
+	text = node_unseen(hl, nodes, &count);
+	if (count > 0)
+		rc = ctl_fail("no node%s %s; nothing was changed; coalctl node "
+			      "list shows the nodes",
+		    count > 1 ? "s" : "", text);
+	free(text);
+	json_decref(nodes);
+	return rc;
+}
+
 /* Send an order for each node of the hostlist; a failed one does not stop the
  * others. */
 static int
 node_order(struct ctl *c, const char *part, json_t *body, const char *done)
 {
 	struct hostlist hl = { 0 };
-	int rc, worst = EXIT_CODE_OK;
+	int rc, worst, refused;
 	json_t *answer;
 	struct err err;
 
 	if (hostlist_parse(c->args[0], &hl, &err) < 0)
 		return ctl_fail("%s: %s", c->args[0], err.text);
-	for (size_t i = 0; i < hl.count; i++) {
+	refused = worst = node_order_check(c, &hl);
+	for (size_t i = 0; refused == 0 && i < hl.count; i++) {
 		rc = ctl_post(c, part, hl.names[i], body, &answer);
 		if (rc > worst)
 			worst = rc;
@@ -389,11 +424,13 @@ const struct verb verbs_node[] = {
 	    "incident of the node is closed. A run that uses the node "
 	    "continues. Maintenance ends automatically after --for; a second "
 	    "order replaces the first. Maintenance survives restarts and "
-	    "failover of the collector. Lists show the state maintenance.",
+	    "failover of the collector. Lists show the state maintenance. If "
+	    "a name is not a node, nothing is changed.",
 	    node_maintain },
 	{ "node", "forget", "HOSTS", 1, 1, "", "nodes",
 	    "Remove nodes that no longer exist.",
-	    "The agent must be stopped first. Records and events of earlier "
+	    "The agent must be stopped first. If a name is not a node, nothing "
+	    "is changed. Records and events of earlier "
 	    "runs remain until their retention ends. If the agent connects "
 	    "again, the node is added again; to prevent this, revoke its "
 	    "certificate with pki revoke.",

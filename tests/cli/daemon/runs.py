@@ -311,6 +311,13 @@ def test_maintenance(c):
         assert c.request("POST", "nodes/node3/maintain", body)[0] == 400, body
     assert "no node node9" in ctl_node(
         c, "maintain", "node9", "--for", "8h", "--reason", "x", code=3)
+    # All or nothing: no node of the list, if one is unknown.
+    assert "no nodes node[9-12]; nothing was changed" in ctl_node(
+        c, "maintain", "node[1-3,9-12]", "--for", "8h", "--reason", "x",
+        code=3)
+    assert state("node1") == "ok"
+    assert "no node node9; nothing was changed" in ctl_node(
+        c, "forget", "node[1,9]", code=3)
     assert "not in maintenance" in ctl_node(c, "maintain", "node3", "--end",
                                             code=3)
     assert "node3: in maintenance for 8h" in ctl_node(
