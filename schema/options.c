@@ -363,8 +363,8 @@ const struct conf_row options_daemon[] = {
 	{ "topology", "leaves", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Topology file, one leaf a line, for example leaf1 n[001-040]. The "
 	    "file replaces topology.leaf_prefix; create it with coalctl "
-	    "topology import. SIGHUP reloads it. Empty: topology.leaf_prefix "
-	    "applies." },
+	    "topology import. SIGHUP reloads the file; setting this option "
+	    "takes a restart. Empty: topology.leaf_prefix applies." },
 	/* removed */
 	{ "collector.copy_of", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
 	{ "store.copy_wait", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },

@@ -153,8 +153,9 @@ topology_import(struct ctl *c)
 	}
 	if (rc == 0 && opts_given(&c->opts, OPT_OUT))
 		fprintf(stderr,
-		    "next: topology.leaves = %s in coalmined.conf, and "
-		    "systemctl reload coalmined\n",
+		    "next: set topology.leaves = %s in coalmined.conf, then "
+		    "systemctl restart coalmined; if it was set before, "
+		    "reload is enough\n",
 		    opts_value(&c->opts, OPT_OUT));
 	free(about);
 	free(lines);
@@ -189,8 +190,8 @@ topology_collector_read(struct ctl *c, struct import *ret)
 	json_decref(list);
 	if (text[0] == '\0')
 		rc = ctl_fail("the collector %s no topology file; set "
-			      "topology.leaves, "
-			      "see coalmine.conf(5)",
+			      "topology.leaves and restart the collector, see "
+			      "coalmine.conf(5)",
 		    ago == NULL ? "has" : "had");
 	else if (topology_read(text, "the collector's", &ret->t, &err) < 0)
 		rc = ctl_fail("%s", err.text);

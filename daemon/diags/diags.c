@@ -790,7 +790,7 @@ diags_check_topology(struct api *api, json_t *list)
 			diags_put(list, "info",
 			    "Set topology.leaves to the file that coalctl "
 			    "topology import makes from ibnetdiscover, Slurm, "
-			    "LLDP or a table.",
+			    "LLDP or a table, then restart the collector.",
 			    "leaves of %zu nodes are guessed from their "
 			    "addresses (topology.leaf_prefix)",
 			    roster_count(r));

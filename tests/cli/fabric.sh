@@ -98,6 +98,11 @@ grep -q '500 nodes, 2 rails, 50 leaves, 20 spines, 4 of tier 3, 5 pods; skipped 
 	bad=1
 }
 
+grep -q '^next: set topology.leaves = fabric.conf .*restart coalmined' err || {
+	echo "next step: $(cat err)"
+	bad=1
+}
+
 # leaves FILE: host, rail, leaf.
 leaves()
 {
