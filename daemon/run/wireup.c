@@ -18,6 +18,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/text.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
 #include "daemon/run/networks.h"
@@ -34,6 +35,9 @@
 /* Requests for one rank's data that wait, for each rank of the run. */
 #define WAITERS_PER_RANK 64
 #define NAMED_MAX        4 /* nodes in a text */
+/* A node whose processes wait for a core for this share of the time may need
+ * longer than campaign.start_limit to start its ranks. */
+#define BUSY_SHARE 0.5
 
 struct wireup_node {
 	enum { NODE_ASKED, NODE_STARTED, NODE_OVER } state;
@@ -201,10 +205,27 @@ wireup_is_silent(const struct wireup_node *wn)
 	return wn->state == NODE_STARTED && !wn->has_given;
 }
 
+/* Return the node of the run whose processes wait for a core most of the time;
+ * NULL: none waits for BUSY_SHARE of it. */
+static const struct node *
+wireup_busiest(const struct run *r)
+{
+	const struct node *worst = NULL;
+	double most = BUSY_SHARE;
+
+	for (size_t i = 0; i < r->node_count; i++)
+		if (r->nodes[i].node->host.cpu >= most) {
+			worst = r->nodes[i].node;
+			most = worst->host.cpu;
+		}
+	return worst;
+}
+
 void
 wireup_text(const struct run *r, char *ret, size_t cap_bytes)
 {
 	const struct wireup *w = r->wireup;
+	const struct node *busy;
 	char names[SYMPTOM_TEXT_MAX / 2];
 	long long ranks;
 	size_t met;
@@ -224,11 +245,18 @@ wireup_text(const struct run *r, char *ret, size_t cap_bytes)
 	    (long long)met * ranks, (long long)w->count * ranks,
 	    names[0] == '\0' || w->fence > 0 ? "" : "; waiting for ",
 	    w->fence > 0 ? "" : names);
-	if (w->fence > 0)
-		snprintf(ret + strlen(ret), cap_bytes - strlen(ret),
-		    ", and MPI_Init did not complete: allow TCP between these "
-		    "nodes, in both directions, on the ports of mpi.ports (any "
-		    "port without it)");
+	if (w->fence == 0)
+		return;
+	busy = wireup_busiest(r);
+	utf8_format(ret + strlen(ret), cap_bytes - strlen(ret),
+	    ", and MPI_Init did not complete: allow TCP between these nodes, "
+	    "in both directions, on the ports of mpi.ports (any port without "
+	    "it)");
+	if (busy != NULL)
+		utf8_format(ret + strlen(ret), cap_bytes - strlen(ret),
+		    "; or the nodes are overloaded: processes on %.40s wait "
+		    "for a core for %.0f %% of the time",
+		    busy->name, 100 * busy->host.cpu);
 }
 
 int

@@ -190,9 +190,10 @@ test_waits(void **state)
 	    "2 of 3 ranks started, 2 of 3 connected; waiting for n3");
 	fix_teardown();
 
-	/* All have met once, and not after that: a firewall. */
+	/* All have met once, and not after that: a firewall, or busy cores. */
 	fix_setup(3);
 	fix_launched(run, FIX_CAMPAIGN);
+	fix_node("n2")->host.cpu = 0.9;
 	for (int i = 1; i <= 3; i++) {
 		char name[16];
 
@@ -204,7 +205,9 @@ test_waits(void **state)
 	fix_pass(60, NULL);
 	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
 	    "MPI_Init did not complete: allow TCP between these nodes, in "
-	    "both directions");
+	    "both directions, on the ports of mpi.ports (any port without "
+	    "it); or the nodes are overloaded: processes on n2 wait for a core "
+	    "for 90 % of the time");
 	fix_teardown();
 }
 
