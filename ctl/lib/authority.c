@@ -653,33 +653,50 @@ authority_pem_filter_cb(const struct dirent *e)
 	return authority_name_bytes(e->d_name) > 0;
 }
 
-/* Return when the certificate was revoked, by the lists in DIR/crl.pem; 0 if
- * they do not have it. */
-static int64_t
-authority_revoked_unix_s(const char *dir, X509 *cert)
+/* The lists in DIR/crl.pem, without a check of their signatures. */
+static STACK_OF(X509_CRL) * authority_crls_read(const char *dir)
 {
+	STACK_OF(X509_CRL) *all = sk_X509_CRL_new_null();
 	char *path = authority_path_of(dir, "crl", "pem");
 	FILE *from = fopen(path, "re");
-	X509_REVOKED *entry;
-	int64_t at_s = 0;
 	X509_CRL *crl;
 
+	while (from != NULL &&
+	    (crl = PEM_read_X509_CRL(from, NULL, NULL, NULL)) != NULL)
+		if (!sk_X509_CRL_push(all, crl))
+			X509_CRL_free(crl);
+	ERR_clear_error();
+	if (from != NULL)
+		fclose(from);
 	free(path);
-	if (from == NULL)
-		return 0;
-	while ((crl = PEM_read_X509_CRL(from, NULL, NULL, NULL)) != NULL) {
-		if (X509_CRL_get0_by_cert(crl, &entry, cert) == 1)
+	return all;
+}
+
+/* Return when the certificate was revoked; 0: the lists do not have it. */
+static int64_t
+authority_revoked_unix_s(const STACK_OF(X509_CRL) * crls, X509 *cert)
+{
+	X509_REVOKED *entry;
+	int64_t at_s = 0;
+
+	for (int i = 0; i < sk_X509_CRL_num(crls); i++)
+		if (X509_CRL_get0_by_cert(sk_X509_CRL_value(crls, i), &entry,
+			cert) == 1)
 			at_s = EARLY_S +
 			    pki_unix_s(X509_REVOKED_get0_revocationDate(entry));
-		X509_CRL_free(crl);
-	}
-	ERR_clear_error();
-	fclose(from);
 	return at_s;
 }
 
+static void
+authority_row_revoke(json_t *row, int64_t at_s)
+{
+	json_object_set_new(row, "revoked_unix_ns",
+	    json_integer(at_s * 1000000000));
+}
+
 static json_t *
-authority_row(const char *dir, const char *file, struct err *err)
+authority_row(const char *dir, const char *file,
+    const STACK_OF(X509_CRL) * crls, struct err *err)
 {
 	size_t n = authority_name_bytes(file);
 	char *name = xstrndup(file, n), *path = xasprintf("%s/%s", dir, file);
@@ -687,13 +704,43 @@ authority_row(const char *dir, const char *file, struct err *err)
 	json_t *row = cert == NULL ? NULL : authority_cert_json(name, cert);
 
 	if (row != NULL && strcmp(file + n, ".pem") != 0)
-		json_object_set_new(row, "revoked_unix_ns",
-		    json_integer(
-			authority_revoked_unix_s(dir, cert) * 1000000000));
+		authority_row_revoke(row, authority_revoked_unix_s(crls, cert));
 	X509_free(cert);
 	free(path);
 	free(name);
 	return row;
+}
+
+struct enrolled_list {
+	const STACK_OF(X509_CRL) * crls;
+	json_t *list;
+};
+
+/* Add the certificate of a line if it was revoked. */
+static int
+authority_enrolled_list_cb(char *line, int ended, void *arg)
+{
+	struct enrolled_list *e = arg;
+	STACK_OF(X509) * certs;
+	int64_t at_s = 0;
+	json_t *o, *row;
+
+	(void)ended;
+	if (strict_object(line, strlen(line), 2, &o, NULL) < 0)
+		return 0; /* torn by a power cut */
+	certs = pki_certs_read(member_text(o, "cert"));
+	if (certs != NULL)
+		at_s = authority_revoked_unix_s(e->crls,
+		    sk_X509_value(certs, 0));
+	if (at_s != 0) {
+		row = authority_cert_json(member_text(o, "name"),
+		    sk_X509_value(certs, 0));
+		authority_row_revoke(row, at_s);
+		json_array_append_new(e->list, row);
+	}
+	sk_X509_pop_free(certs, X509_free);
+	json_decref(o);
+	return 0;
 }
 
 /* The authority first, then in human order. */
@@ -708,25 +755,58 @@ authority_pem_compare_cb(const struct dirent **a, const struct dirent **b)
 	return hostlist_compare((*a)->d_name, (*b)->d_name);
 }
 
-int
-authority_list(const char *dir, json_t **ret, struct err *err)
+/* Add the revoked certificates of the collector's file to the list. */
+static int
+authority_enrolled_list(const char *file, struct enrolled_list *e,
+    struct err *err)
 {
+	FILE *from;
+	int rc = file_open(file, &from, err);
+
+	if (rc < 0)
+		return rc;
+	rc = file_lines(from, INT64_MAX, authority_enrolled_list_cb, e);
+	fclose(from);
+	return rc < 0 ? err_set(err, rc, "%.300s: %s", file, strerror(-rc)) : 0;
+}
+
+int
+authority_list(const char *dir, const char *enrolled, json_t **ret,
+    struct err *err)
+{
+	char *ca = authority_path_of(dir, "ca", "pem");
+	STACK_OF(X509_CRL) * crls;
+	struct enrolled_list e;
 	struct dirent **entries;
-	json_t *list;
 	int count = scandir(dir, &entries, authority_pem_filter_cb,
 	    authority_pem_compare_cb);
+	int rc = 0;
 
 	if (count < 0)
-		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
-	list = json_array();
+		rc = err_set(err, -errno, "%s: %s", dir, strerror(errno));
+	else if (access(ca, F_OK) < 0)
+		rc = err_set(err, -ENOENT,
+		    "%s has no authority: ca.pem is missing", dir);
+	crls = authority_crls_read(dir);
+	e = (struct enrolled_list){ crls, json_array() };
 	for (int i = 0; i < count; i++) {
-		json_t *row = authority_row(dir, entries[i]->d_name, err);
+		json_t *row = rc < 0
+		    ? NULL
+		    : authority_row(dir, entries[i]->d_name, crls, err);
 
 		if (row != NULL)
-			json_array_append_new(list, row);
+			json_array_append_new(e.list, row);
 		free(entries[i]);
 	}
-	free(entries);
-	*ret = list;
-	return 0;
+	if (count >= 0)
+		free(entries);
+	if (rc == 0 && enrolled != NULL && sk_X509_CRL_num(crls) > 0)
+		rc = authority_enrolled_list(enrolled, &e, err);
+	sk_X509_CRL_pop_free(crls, X509_CRL_free);
+	free(ca);
+	if (rc == 0)
+		*ret = e.list; /* handed over */
+	else
+		json_decref(e.list);
+	return rc;
 }

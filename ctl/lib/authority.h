@@ -43,7 +43,9 @@ int authority_has_name(const char *dir, const char *cert, const char *name,
     struct err *err);
 /* List the certificates, the authority first: [{name role serial
  * not_before_unix_ns not_after_unix_ns sans[]}], which the caller decrefs.
- * Revoked ones have revoked_unix_ns; 0: the time is unknown. */
-int authority_list(const char *dir, json_t **ret, struct err *err);
+ * Revoked ones have revoked_unix_ns; 0: the time is unknown. enrolled: as for
+ * authority_revoke; its revoked certificates are listed, too. */
+int authority_list(const char *dir, const char *enrolled, json_t **ret,
+    struct err *err);
 
 #endif

@@ -5,19 +5,23 @@
  */
 #include "ctl/verbs/pki.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/conf.h"
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/text.h"
+#include "common/xalloc.h"
 #include "ctl/lib/authority.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
 #include "pki/pki.h"
 #include "schema/names_verdict.h"
+#include "schema/options.h"
 
 #define CA_DAYS   3650
 #define CERT_DAYS 825
@@ -115,14 +119,40 @@ pki_verb_renew(struct ctl *c)
 	return pki_each_name(c, pki_renew_one, "renewed");
 }
 
-static int
-pki_revoke_one(struct ctl *c, const char *name, struct err *err)
+/* Return the file of the certificates that the collector has issued, or
+ * NULL. */
+static const char *
+pki_enrolled(const struct ctl *c, int mode)
 {
 	const char *file = opts_value(&c->opts, OPT_ENROLLED);
 
-	if (file == NULL && access(ENROLLED, F_OK) == 0)
-		file = ENROLLED;
-	return authority_revoke(c->args[0], name, file, err);
+	return file == NULL && access(ENROLLED, mode) == 0 ? ENROLLED : file;
+}
+
+static int
+pki_revoke_one(struct ctl *c, const char *name, struct err *err)
+{
+	return authority_revoke(c->args[0], name, pki_enrolled(c, F_OK), err);
+}
+
+/* Return 1 if the collector of this machine reads DIR/crl.pem, as after
+ * init. */
+static int
+pki_is_collectors(const char *dir)
+{
+	char *path = xasprintf("%s/../coalmined.conf", dir);
+	char *crl = xasprintf("%s/crl.pem", dir), *real = realpath(crl, NULL);
+	struct conf *conf = NULL;
+	struct err err;
+	int is = real != NULL &&
+	    conf_load(options_daemon, path, &conf, &err) == 0 &&
+	    strcmp(conf_string(conf, "tls", "crl"), real) == 0;
+
+	conf_free(conf);
+	free(real);
+	free(crl);
+	free(path);
+	return is;
 }
 
 static int
@@ -130,7 +160,10 @@ pki_verb_revoke(struct ctl *c)
 {
 	int rc = pki_each_name(c, pki_revoke_one, "revoked");
 
-	if (rc == EXIT_CODE_OK)
+	if (rc == EXIT_CODE_OK && pki_is_collectors(c->args[0]))
+		puts("to apply this: systemctl reload coalmined, or send SIGHUP "
+		     "to the collector");
+	else if (rc == EXIT_CODE_OK)
 		printf("copy %s/crl.pem to the file of the collector's "
 		       "tls.crl, "
 		       "then send SIGHUP to the collector\n",
@@ -219,7 +252,7 @@ pki_verb_list(struct ctl *c)
 	size_t i;
 	int rc = EXIT_CODE_OK;
 
-	if (authority_list(c->args[0], &list, &err) < 0)
+	if (authority_list(c->args[0], pki_enrolled(c, R_OK), &list, &err) < 0)
 		return ctl_fail("%s", err.text);
 	if (ctl_arrange(c, list) != 0)
 		return EXIT_CODE_UNKNOWN;
@@ -275,8 +308,9 @@ const struct verb verbs_pki[] = {
 	{ "pki", "revoke", "DIR NAMES", 2, 2, "enrolled", "file",
 	    "Add certificates to the revocation list of the authority, "
 	    "DIR/crl.pem.",
-	    "To apply the list, copy it to the file of the collector's "
-	    "tls.crl and send SIGHUP to the collector. The collector then "
+	    "To apply the list, send SIGHUP to the collector; copy the list to "
+	    "the file of the collector's tls.crl first if that is another "
+	    "file. The collector then "
 	    "closes connections that use a revoked certificate, rejects new "
 	    "ones and sends the list to the agents. NAME.pem and NAME.key are "
 	    "renamed to *.revoked; the name can be issued again, with a new "
@@ -285,9 +319,10 @@ const struct verb verbs_pki[] = {
 	    "for enrolment; revoking this authority revokes every certificate "
 	    "that it has signed.",
 	    pki_verb_revoke },
-	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
+	{ "pki", "list", "DIR", 1, 1, "json where sort enrolled", "file",
 	    "List the certificates of a directory and their expiry.",
-	    "Revoked certificates are listed with the time of the revocation. "
+	    "Revoked certificates are listed with the time of the revocation, "
+	    "those of enrolled nodes, too. "
 	    "The exit code is 1 if a certificate expires within 30 days, and "
 	    "2 if a certificate has expired.",
 	    pki_verb_list },

@@ -140,6 +140,16 @@ expect pki-revoke-enrolled 0 "$coalctl" pki revoke "$pki" e1 \
 check "what was enrolled is not revoked" sh -c "openssl verify -crl_check \
     -CAfile $pki/ca.pem -CRLfile $pki/crl.pem -untrusted $pki/enroll.pem \
     $work/e1.pem 2>&1 | grep -q 'certificate revoked'"
+rm "$work/list"
+{
+	head -n 1 "$work/enrolled"
+	jq -nc --rawfile cert "$pki/alice.pem" '{name: "alice", cert: $cert}'
+} >"$work/short-enrolled"
+"$coalctl" pki list "$pki" --enrolled "$work/short-enrolled" >"$work/list"
+check "a revoked node is not listed once: $(cat "$work/list")" [ "$(grep -c \
+    '^e1 *agent .* revoked ' "$work/list")" = 1 ]
+check "the rest is listed twice" [ "$(grep -c '^alice ' "$work/list")" = 1 ]
+expect pki-list-none 3 "$coalctl" pki list "$work"
 expect pki-revoke-enroller 0 "$coalctl" pki revoke "$pki" enroll
 check "its list remains" [ "$(grep -c BEGIN "$pki/crl.pem")" = 1 ]
 check "it is not on the list" sh -c "openssl verify -crl_check \

@@ -575,6 +575,12 @@ def test_init(text):
         n = Node(c, "i1", words[0])
         poll("i1 enrols", 20, lambda: is_up(c, "i1"))
         n.kill()
+        revoked = subprocess.run(
+            [BUILD + "/ctl/coalctl", "pki", "revoke", site + "/pki", "i1",
+             "--enrolled", c.dir + "/state/enrolled"],
+            stdout=subprocess.PIPE, check=True, text=True).stdout
+        assert "to apply this: systemctl reload coalmined" in revoked, revoked
+        before = everything(site)
         other = init("--san", "elsewhere.example")
         assert other.returncode == 3, other
         assert "--san elsewhere.example: the existing cert" in other.stderr
