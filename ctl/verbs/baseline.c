@@ -23,6 +23,7 @@
 
 #define RECENT      "recent" /* the collector's own */
 #define NODES_SHOWN 20
+#define ROUNDS_DAY  200  /* about those that watch has in a day */
 #define SIGMA_MIN   0.02 /* the histograms' resolution */
 #define NODE_TITLES                                                            \
 	"node|test|>vs baseline|>peers vs baseline|>vs own weeks|"             \
@@ -34,16 +35,43 @@ baseline_records_of(const json_t *baseline)
 	return json_object_get(json_object_get(baseline, "body"), "records");
 }
 
+/* Warn of means of a few rounds: they include every fault of these minutes.
+ * Return EXIT_CODE_WARN then, or EXIT_CODE_OK. */
+static int
+baseline_check_recent(struct ctl *c)
+{
+	json_t *recent, *o;
+	json_int_t most = 0;
+	size_t i;
+	int rc = ctl_get(c, "baselines/*", RECENT, &recent);
+
+	if (rc != 0)
+		return rc;
+	json_array_foreach (baseline_records_of(recent), i, o)
+		if (strcmp(print_member(o, "probe", ""), "canary") == 0 &&
+		    member_int(o, "n") > most)
+			most = member_int(o, "n");
+	json_decref(recent);
+	if (most >= ROUNDS_DAY)
+		return EXIT_CODE_OK;
+	fprintf(stderr,
+	    "coalctl: these means cover only %lld rounds, and faults of this "
+	    "time are part of them; repeat the order after a day (%d rounds) "
+	    "without faults\n",
+	    (long long)most, ROUNDS_DAY);
+	return EXIT_CODE_WARN;
+}
+
 static int
 baseline_pin(struct ctl *c)
 {
 	const char *text = c->args[1] != NULL ? c->args[1] : "last";
+	int is_recent = strcmp(text, RECENT) == 0, rc = 0;
 	json_t *body, *reply = NULL;
 	char *run = NULL;
-	int rc = 0;
 
 	/* The recent weeks can stand in place of a run. */
-	if (strcmp(text, RECENT) == 0)
+	if (is_recent)
 		run = xstrdup(text);
 	else
 		rc = runs_find(c, text, &run);
@@ -63,7 +91,7 @@ baseline_pin(struct ctl *c)
 		    (long long)member_int(reply, "records"),
 		    print_member(reply, "run", "?"));
 	json_decref(reply);
-	return EXIT_CODE_OK;
+	return is_recent ? baseline_check_recent(c) : EXIT_CODE_OK;
 }
 
 static const char *
@@ -375,7 +403,9 @@ const struct verb verbs_baseline[] = {
 	    "Store the canaries of a run under a name, as a pinned baseline.",
 	    "Without RUN the last run is used. The word recent in "
 	    "place of RUN stores the means that the collector has "
-	    "learned over the last weeks. A baseline remains when the "
+	    "learned over the last weeks; the exit code is 1 if they "
+	    "cover less than about a day (200 rounds). A baseline "
+	    "remains when the "
 	    "records of its run are deleted. A baseline of the same "
 	    "name is replaced. Verdicts compare nodes with the "
 	    "baseline that verdict.baseline names, commissioning by "

@@ -245,8 +245,13 @@ until [ -S "$work/sock" ]; do
 	kill -0 "$standin" 2>/dev/null || exit 1
 	sleep 0.05
 done
+printf '200\n{"name": "n", "run": "recent", "records": 2}' \
+    >"$work/parts/POST_baselines_n"
+printf '200\n{"body": {"records": [{"probe": "canary", "n": 2}]}}' \
+    >"$work/parts/GET_baselines_recent"
 expect run-list-parts 0 sh -c '"$0" run list --limit 2 && cat "$1" &&
     "$0" run list --json' "$coalctl" "$work/parts.log"
+expect baseline-few 1 "$coalctl" baseline pin n recent
 kill "$standin"
 wait "$standin" 2>/dev/null
 expect gone 3 "$coalctl" node list
