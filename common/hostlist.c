@@ -168,7 +168,7 @@ hostlist_expand_bracket(struct build *b, const char *head, const char *open,
 	int rc = 0, width = 0;
 
 	if (close == NULL)
-		return hostlist_refuse(b, -EINVAL, open, "missing ]");
+		return hostlist_refuse(b, -EINVAL, open, "[ without ]");
 	if (depth >= BRACKETS_MAX)
 		return hostlist_refuse(b, -EINVAL, open,
 		    "more than %d brackets", BRACKETS_MAX);

@@ -232,8 +232,11 @@ expectation_nodes_sort(const struct work *w, const char *list,
     char **ret_sorted, size_t *ret_n, struct err *err)
 {
 	struct hostlist hl = { 0 };
-	int rc = hostlist_parse(list, &hl, err);
+	struct err reason;
+	int rc = hostlist_parse(list, &hl, &reason);
 
+	if (rc < 0)
+		(void)err_set(err, rc, "%.100s: %s", list, reason.text);
 	for (size_t i = 0; rc == 0 && i < hl.count; i++)
 		if (json_object_get(w->rows, hl.names[i]) == NULL)
 			rc = err_set(err, -ENOENT,

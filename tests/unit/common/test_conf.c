@@ -149,7 +149,7 @@ static const struct {
 	    "separated list of red|green|blue" },
 	{ "[two]\nnodes = n[1-\n",
 	    "f:2: two.nodes = n[1-: expected a hostlist such "
-	    "as n[001-016,020],login1 (missing ] at character 2)" },
+	    "as n[001-016,020],login1 ([ without ] at character 2)" },
 	{ "[two]\nlisten = 127.0.0.1\n",
 	    "f:2: two.listen = 127.0.0.1: expected host:port or "
 	    "nothing" },

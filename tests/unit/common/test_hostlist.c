@@ -50,7 +50,7 @@ test_expand(void **state)
 		{ "", "-22 missing host name at character 1" },
 		{ "a,", "-22 missing host name at character 3" },
 		{ "a,,b", "-22 missing host name at character 3" },
-		{ "n[1", "-22 missing ] at character 2" },
+		{ "n[1", "-22 [ without ] at character 2" },
 		{ "n[]",
 		    "-22 expected a number of at most 18 digits at "
 		    "character 3" },
