@@ -66,7 +66,7 @@ help_print_row(FILE *to, int indent, const char *left, const char *text)
 }
 
 static void
-help_print_options(const char *list, FILE *to)
+help_print_options(const char *noun, const char *list, FILE *to)
 {
 	for (int i = 0; i < OPT_MAX; i++) {
 		const struct opt_row *row = &opts_rows[i];
@@ -79,7 +79,7 @@ help_print_options(const char *list, FILE *to)
 		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
 		    row->arg == NULL ? "" : " ",
 		    row->arg == NULL ? "" : row->arg);
-		text = xasprintf("%s%s%s", row->text,
+		text = xasprintf("%s%s%s", opts_text(noun, i),
 		    row->words != NULL ? " One of " : "",
 		    row->words != NULL ? row->words : "");
 		help_print_row(to, 4, left, text);
@@ -106,11 +106,11 @@ help_print(const struct verb_table *all, const char *noun, FILE *to)
 			    v->args[0] == '\0' ? "" : " ", v->args);
 			help_print_row(to, 2, left, v->text);
 			if (noun != NULL)
-				help_print_options(v->options, to);
+				help_print_options(noun, v->options, to);
 		}
 	}
 	fprintf(to, "\nOptions of every verb:\n");
-	help_print_options(NULL, to);
+	help_print_options(NULL, NULL, to);
 	fprintf(to,
 	    "\nExit codes: 0 ok, 1 warning, 2 bad, 3 unknown or wrong "
 	    "use. See coalctl(8).\n");

@@ -227,6 +227,35 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "so far are printed. Default: 20s." },
 };
 
+const char *
+opts_text(const char *noun, enum opt id)
+{
+	static const char token_for[] =
+	    "Validity of the token, for example 30m, up to 30d. Default: 1h.";
+	static const struct {
+		const char *noun;
+		enum opt id;
+		const char *text;
+	} rows[] = {
+		{ "init", OPT_FOR, token_for },
+		{ "pki", OPT_FOR, token_for },
+		{ "node", OPT_FOR,
+		    "Duration of the maintenance, for example 8h, up to "
+		    "366d." },
+		{ "whatif", OPT_FOR,
+		    "With --drain: time until the repair. Default: 24h." },
+		{ "init", OPT_USES,
+		    "Number of nodes that the token may enrol, 1 to 65536. "
+		    "Default: the number of nodes in --node; without --node "
+		    "1000." },
+	};
+
+	for (size_t i = 0; noun != NULL && i < ARRAY_LEN(rows); i++)
+		if (rows[i].id == id && strcmp(rows[i].noun, noun) == 0)
+			return rows[i].text;
+	return opts_rows[id].text;
+}
+
 static int
 opts_by_letter(int letter)
 {

@@ -108,6 +108,9 @@ struct opts {
 	} of[OPT_MAX];
 };
 
+/* Return the sentence for the help of a noun: with some nouns an option has one
+ * of the meanings that its row lists. */
+const char *opts_text(const char *noun, enum opt id);
 /* Split argv into options and arguments. Arguments are moved to the end:
  * *ret_first is the index of the first one. Return 0, or -EINVAL with err for
  * an unknown option or an invalid value. */
