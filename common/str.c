@@ -306,3 +306,24 @@ strbuf_clear(struct strbuf *sb)
 	free(sb->text);
 	memset(sb, 0, sizeof(*sb));
 }
+
+char *
+str_shell(const char *text)
+{
+	struct strbuf sb = { 0 };
+	const char *p = text;
+
+	while (isalnum((unsigned char)*p) ||
+	    (*p != '\0' && strchr("/._-+:@%,=", *p) != NULL))
+		p++;
+	if (*p == '\0' && p != text)
+		return xstrdup(text);
+	strbuf_add(&sb, "'", 1);
+	for (p = text; *p != '\0'; p++)
+		if (*p == '\'')
+			strbuf_addf(&sb, "'\\''");
+		else
+			strbuf_add(&sb, p, 1);
+	strbuf_add(&sb, "'", 1);
+	return sb.text;
+}

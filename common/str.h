@@ -47,6 +47,9 @@ void str_list_free(char **list); /* list can be NULL */
 /* Cut the next line off *rest, which begins as the text, and return it. The
  * last line can be empty. Return NULL after it. */
 char *str_line(char **rest);
+/* Return the text as one word of a shell, quoted if necessary; the caller
+ * frees. */
+char *str_shell(const char *text);
 /* Format as snprintf does, but return -ENOSPC if the text does not fit. */
 int str_format(char *ret, size_t cap_bytes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -167,6 +167,20 @@ pki_cap_validity(X509 *cert, const X509 *ca)
 	return X509_set1_notAfter(cert, X509_get0_notAfter(ca));
 }
 
+int
+pki_san_check(const char *san, struct err *err)
+{
+	unsigned char addr[sizeof(struct in6_addr)];
+
+	if (inet_pton(AF_INET, san, addr) == 1 ||
+	    inet_pton(AF_INET6, san, addr) == 1)
+		return 1;
+	if (hostlist_name_check(san) == 0)
+		return 0;
+	return err_set(err, -EINVAL,
+	    "--san %.100s: expected a DNS name or an IP address", san);
+}
+
 /* Return "DNS:a,IP:b,..." of the name and the SANs; NULL and the reason if one
  * is neither a DNS name nor an address. */
 static char *
@@ -179,20 +193,14 @@ pki_san_text(const struct pki_order *o, struct err *err)
 	    strcmp(o->name, PKI_COLLECTOR_SAN) != 0)
 		strbuf_addf(&sb, ",DNS:%s", PKI_COLLECTOR_SAN);
 	for (size_t i = 0; i < o->san_count; i++) {
-		unsigned char addr[sizeof(struct in6_addr)];
 		const char *san = o->sans[i];
-		int ip = inet_pton(AF_INET, san, addr) == 1 ||
-		    inet_pton(AF_INET6, san, addr) == 1;
+		int ip = pki_san_check(san, err);
 
 		if (strcmp(san, o->name) == 0 ||
 		    (o->role == ROLE_COLLECTOR &&
 			strcmp(san, PKI_COLLECTOR_SAN) == 0))
 			continue;
-		if (!ip && hostlist_name_check(san) < 0) {
-			err_say(err,
-			    "--san %.100s: expected a DNS name or an IP "
-			    "address",
-			    san);
+		if (ip < 0) {
 			strbuf_clear(&sb);
 			return NULL;
 		}

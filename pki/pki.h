@@ -54,6 +54,8 @@ struct pki_order {
 	size_t san_count;
 	long life_s;
 };
+/* Return 1 for an IP address, 0 for a DNS name, or -EINVAL with err. */
+int pki_san_check(const char *san, struct err *err);
 EVP_PKEY *pki_key_new(void); /* NULL: OpenSSL's error queue has the reason */
 /* Return a signed certificate for the public key of `key`. It contains only
  * what the order states, and is not valid longer than the authority. */

@@ -20,6 +20,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/program.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "ctl/lib/authority.h"
 #include "ctl/lib/print.h"
@@ -155,12 +156,25 @@ init_names_find(struct site *s)
 		freeaddrinfo(list);
 }
 
+/* Check the options before anything is created. */
+static int
+init_check_options(struct ctl *c)
+{
+	const struct opt_values *sans = &c->opts.of[OPT_SAN];
+	struct err err;
+
+	for (size_t i = 0; i < sans->count; i++)
+		if (pki_san_check(sans->values[i], &err) < 0)
+			return ctl_fail("%s", err.text);
+	return pki_token_check(c);
+}
+
 /* ---- certificates ---- */
 
 /* An existing certificate of the collector must have the names that the user
  * gave: agents reject it for another one. */
 static int
-init_check_names(const struct site *s)
+init_has_names(const struct site *s)
 {
 	const struct opt_values *given = &s->ctl->opts.of[OPT_SAN];
 	struct err err;
@@ -209,7 +223,7 @@ init_make_certificates(struct site *s)
 			printf("%s %s", i == 0 ? "" : ",", s->names[i]);
 		printf("\n");
 		s->changed = 1;
-	} else if (init_check_names(s) != EXIT_CODE_OK) {
+	} else if (init_has_names(s) != EXIT_CODE_OK) {
 		return EXIT_CODE_UNKNOWN;
 	}
 	if (!init_is_file(s->pki, "enroll.pem")) {
@@ -464,7 +478,9 @@ init_print_commands(const struct site *s, const char *token,
     const char *address)
 {
 	char *agent = ctl_beside("sbin/coalmine-agent");
-	char *program = realpath(agent, NULL);
+	char *real = realpath(agent, NULL);
+	char *program = str_shell(real != NULL ? real : agent);
+	char *dir = str_shell(s->dir), *pki = str_shell(s->pki);
 
 	if (strcmp(s->dir, FOLDER) == 0)
 		printf("(umask 077; echo %s >" FOLDER "/pki/enroll); sed -i "
@@ -477,9 +493,11 @@ init_print_commands(const struct site *s, const char *token,
 		       "--config %s/coalmine-agent.conf -o agent.collector=%s "
 		       "-o agent.enroll=%s/enroll -o tls.ca=%s/ca.pem "
 		       "-o tls.cert=%s/agent.pem -o tls.key=%s/agent.key\n",
-		    s->pki, token, s->pki, program != NULL ? program : agent,
-		    s->dir, address, s->pki, s->pki, s->pki, s->pki);
+		    pki, token, pki, program, dir, address, pki, pki, pki, pki);
+	free(dir);
+	free(pki);
 	free(program);
+	free(real);
 	free(agent);
 }
 
@@ -520,16 +538,19 @@ init(struct ctl *c)
 {
 	char *named = c->args_count > 0 ? xstrdup(c->args[0]) : init_folder();
 	struct site s = { .ctl = c, .dir = realpath(named, NULL) };
+	int why = errno;
 	int is_unit = s.dir != NULL && strcmp(s.dir, FOLDER) == 0 &&
 	    access("/run/systemd/system", F_OK) == 0;
 	struct err err;
-	int rc = EXIT_CODE_OK;
+	int rc = init_check_options(c);
 
-	if (s.dir == NULL)
-		rc = ctl_fail("%s: %s", named, strerror(errno));
+	if (rc == EXIT_CODE_OK && s.dir == NULL)
+		rc = ctl_fail("%s: %s", named, strerror(why));
 	free(named);
-	if (s.dir == NULL)
+	if (rc != EXIT_CODE_OK) {
+		free(s.dir);
 		return rc;
+	}
 	s.pki = init_below(s.dir, "pki");
 	s.conf_path = init_below(s.dir, CONF);
 	if (conf_load(options_daemon, s.conf_path, &s.conf, &err) < 0)
@@ -552,12 +573,16 @@ init(struct ctl *c)
 		ctl_fail_client(c);
 		rc = EXIT_CODE_WARN;
 	}
-	if (rc == EXIT_CODE_OK && !is_unit && s.changed)
+	if (rc == EXIT_CODE_OK && !is_unit && s.changed) {
+		char *conf = str_shell(s.conf_path);
+
 		printf("\nStart coalmined --config %s, or restart it, then run "
 		       "this command again: it prints the command for nodes.\n",
-		    s.conf_path);
-	else if (rc == EXIT_CODE_OK)
+		    conf);
+		free(conf);
+	} else if (rc == EXIT_CODE_OK) {
 		rc = init_print_line(&s);
+	}
 	for (size_t i = 0; i < s.name_count; i++)
 		free(s.names[i]);
 	conf_free(s.conf);

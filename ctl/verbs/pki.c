@@ -23,10 +23,11 @@
 #include "schema/names_verdict.h"
 #include "schema/options.h"
 
-#define CA_DAYS   3650
-#define CERT_DAYS 825
-#define SOON_DAYS 30 /* an expiry that list warns of */
-#define ENROLLED  "/var/lib/coalmine/enrolled"
+#define CA_DAYS    3650
+#define CERT_DAYS  825
+#define SOON_DAYS  30 /* an expiry that list warns of */
+#define TOKEN_DAYS 30 /* the collector's limit */
+#define ENROLLED   "/var/lib/coalmine/enrolled"
 
 static int
 pki_days_of(const struct ctl *c, int otherwise)
@@ -161,14 +162,36 @@ pki_verb_revoke(struct ctl *c)
 	int rc = pki_each_name(c, pki_revoke_one, "revoked");
 
 	if (rc == EXIT_CODE_OK && pki_is_collectors(c->args[0]))
-		puts("to apply this: systemctl reload coalmined, or send SIGHUP "
-		     "to the collector");
+		puts(
+		    "to apply this: systemctl reload coalmined, or send SIGHUP "
+		    "to the collector");
 	else if (rc == EXIT_CODE_OK)
 		printf("copy %s/crl.pem to the file of the collector's "
 		       "tls.crl, "
 		       "then send SIGHUP to the collector\n",
 		    c->args[0]);
 	return rc;
+}
+
+int
+pki_token_check(struct ctl *c)
+{
+	const char *names = opts_value(&c->opts, OPT_NODE);
+	const char *span = opts_value(&c->opts, OPT_FOR);
+	struct hostlist hl = { 0 };
+	uint64_t span_ns;
+	struct err err;
+
+	if (span != NULL &&
+	    (clk_span_parse(span, &span_ns) < 0 || span_ns < CLK_NS_PER_S ||
+		span_ns > TOKEN_DAYS * 86400 * CLK_NS_PER_S))
+		return ctl_fail("--for %.30s: expected a duration from 1s to "
+				"%dd, for example 8h",
+		    span, TOKEN_DAYS);
+	if (names != NULL && hostlist_parse(names, &hl, &err) < 0)
+		return ctl_fail("--node %.100s: %s", names, err.text);
+	hostlist_clear(&hl);
+	return 0;
 }
 
 int
@@ -197,6 +220,9 @@ pki_verb_token(struct ctl *c)
 
 	if ((names == NULL) != (opts_given(&c->opts, OPT_ANY) != 0))
 		return ctl_fail("pki token needs --node NAMES or --any");
+	rc = pki_token_check(c);
+	if (rc != 0)
+		return rc;
 	rc = pki_token_order(c, names, opts_number(&c->opts, OPT_USES, 0),
 	    &answer);
 	if (rc != 0)

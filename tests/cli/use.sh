@@ -38,5 +38,12 @@ check "https to http: $(cat "$work/out")" grep -q 'use http:// in --url' \
     "$work/out"
 wait
 expect use-unreachable 3 "$coalctl" --url http://127.0.0.1:1 node list
+# Options that are checked before the collector is asked or a file is made.
+expect use-token 3 sh -c '"$0" pki token --any --for never
+    "$0" pki token --any --for 31d
+    "$0" init --for never "$1"
+    "$0" init --node "n[1-" "$1"
+    "$0" init --san "bad name" "$1"' "$coalctl" "$work"
+expect use-help-init 0 "$coalctl" init --help
 expect use-full 3 sh -c "$coalctl --help >/dev/full"
 exit $bad

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/str.h"
@@ -203,6 +204,23 @@ test_line(void **state)
 	assert_null(str_line(&rest));
 }
 
+static void
+test_shell(void **state)
+{
+	static const char *const rows[][2] = { { "/etc/coalmine-1.conf",
+						   "/etc/coalmine-1.conf" },
+		{ "", "''" }, { "/a b", "'/a b'" }, { "$(x)", "'$(x)'" },
+		{ "it's", "'it'\\''s'" }, { "n[1-3]", "'n[1-3]'" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char *got = str_shell(rows[i][0]);
+
+		assert_string_equal(got, rows[i][1]);
+		free(got);
+	}
+}
+
 int
 main(void)
 {
@@ -214,6 +232,7 @@ main(void)
 		cmocka_unit_test(test_bool),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_shell),
 		cmocka_unit_test(test_unhex),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_strbuf),
