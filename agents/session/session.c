@@ -400,6 +400,23 @@ session_socket_options(int fd)
 			    options[i].name);
 }
 
+#define REJECTED "the collector rejected this agent's certificate: "
+
+/* What to do if a certificate is of an authority that the other side does not
+ * know; "": another reason. */
+static const char *
+session_authority_advice(long verified, int alert)
+{
+	return verified == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
+		verified == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
+		verified == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+		verified == X509_V_ERR_CERT_SIGNATURE_FAILURE ||
+		alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_DECRYPT_ERROR
+	    ? "; the file of tls.ca must be the same on this node and on the "
+	      "collector, and certificates must be issued by that authority"
+	    : "";
+}
+
 static void
 session_failure_text(struct bufferevent *bev, short what, struct err *err)
 {
@@ -412,15 +429,16 @@ session_failure_text(struct bufferevent *bev, short what, struct err *err)
 	const char *reason;
 
 	if (verified != X509_V_OK) {
-		err_say(err, "cannot verify the collector's certificate: %s",
-		    X509_verify_cert_error_string(verified));
+		err_say(err, "cannot verify the collector's certificate: %s%s",
+		    X509_verify_cert_error_string(verified),
+		    session_authority_advice(verified, 0));
 		return;
 	}
 	if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
-	    alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_UNKNOWN_CA) {
-		err_say(err,
-		    "the collector rejected this agent's certificate: %s",
-		    ERR_reason_error_string(code));
+	    ((alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_UNKNOWN_CA) ||
+		alert == SSL_AD_DECRYPT_ERROR)) {
+		err_say(err, REJECTED "%s%s", ERR_reason_error_string(code),
+		    session_authority_advice(X509_V_OK, alert));
 		return;
 	}
 	reason = code != 0 ? ERR_reason_error_string(code) : NULL;
@@ -453,7 +471,12 @@ session_event_cb(struct bufferevent *bev, short what, void *arg)
 	    (errno == ETIMEDOUT || errno == EHOSTUNREACH ||
 		errno == ENETUNREACH);
 	session_failure_text(bev, what, &err);
-	session_close(s, err.text);
+	/* A reset may overtake the alert: the reason is the same. */
+	session_close(s,
+	    s->state == SESSION_GREETING &&
+		    strncmp(s->last, REJECTED, strlen(REJECTED)) == 0
+		? s->last
+		: err.text);
 }
 
 /* Try the next address; with none left, wait for the next attempt. */

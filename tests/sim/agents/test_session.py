@@ -69,7 +69,24 @@ def not_believed(site):
     site.collectors.append(c)
     a = site.agent("head", c.port, site.libexec(ENGINE))
     fake.wait_for(lambda: "cannot verify the collector's certificate: self" in open(a.log).read())
+    assert "the file of tls.ca must be the same" in open(a.log).read()
     assert not c.messages
+    a.kill()
+    os.unlink(a.log)
+    # The collector knows another authority: one text, whichever of alert and
+    # reset arrives first.
+    c = site.collector()
+    c.ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    c.ctx.load_cert_chain(site.pki.path("collector.pem"),
+                          site.pki.path("collector.key"))
+    c.ctx.load_verify_locations(foreign.path("ca.pem"))
+    c.ctx.verify_mode = ssl.CERT_REQUIRED
+    a = site.agent("head", c.port, site.libexec(ENGINE), agent__log="debug")
+    fake.wait_for(lambda: open(a.log).read().count("rejected this agent") > 5)
+    with open(a.log) as f:
+        loud = [line for line in f if "; retrying" in line]
+    assert len(loud) <= 2, loud
+    assert "the file of tls.ca must be the same" in loud[-1], loud
 
 
 def by_name(site):
