@@ -317,8 +317,15 @@ client_advice(const char *url, CURLcode code)
 	if (strncmp(url, "unix:", 5) == 0)
 		return "; is coalmined running here? coalctl init sets it up; "
 		       "else give --url";
+	if (code == CURLE_COULDNT_CONNECT)
+		return "; the API is at http.listen (default 127.0.0.1:17701, "
+		       "this host only) and, for https, at http.tls_listen";
 	if (strncmp(url, "https:", 6) != 0)
-		return "";
+		return code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING
+		    ? "; a port with TLS needs https:// in --url, and the port "
+		      "of agents (collector.listen, default 17700) does not "
+		      "serve the API: see http.listen (default 17701)"
+		    : "";
 	switch (code) {
 	case CURLE_SSL_CONNECT_ERROR:
 	case CURLE_OPERATION_TIMEDOUT:
