@@ -4,7 +4,6 @@
  * version, stop.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,15 +16,15 @@
 static int
 collector_db_backup(struct ctl *c)
 {
-	char cwd[PATH_MAX] = "";
+	const char *path = c->args[0];
 	json_t *order, *answer;
-	char *path;
 	int rc;
 
 	/* The collector writes the file: its directory is another one. */
-	if (c->args[0][0] != '/' && getcwd(cwd, sizeof(cwd)) == NULL)
-		return ctl_fail("%s: %s", c->args[0], strerror(errno));
-	path = xasprintf("%s%s%s", cwd, cwd[0] == '\0' ? "" : "/", c->args[0]);
+	if (path[0] != '/')
+		return ctl_fail("%.300s: expected an absolute path on the "
+				"collector's host",
+		    path);
 	order = json_pack("{s:s}", "path", path);
 	rc = client_post(ctl_client(c), "/db/backup", order, &answer);
 	json_decref(order);
@@ -41,7 +40,6 @@ collector_db_backup(struct ctl *c)
 	} else {
 		rc = ctl_fail("%s: %s", path, client_why(c->client));
 	}
-	free(path);
 	return rc;
 }
 
@@ -118,7 +116,7 @@ const struct verb verbs_db[] = {
 	{ "db", "backup", "FILE", 1, 1, "", "file",
 	    "Copy the store into a file while the collector runs.",
 	    "The collector writes the file, on its own host and as its own "
-	    "user.",
+	    "user. FILE is an absolute path there.",
 	    collector_db_backup },
 	{ "db", "restore", "BACKUP [CONFIG]", 1, 2, "", "file",
 	    "Restore the store from a backup, on the collector's host, while "

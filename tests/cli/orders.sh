@@ -65,6 +65,7 @@ expect schedule-nope 3 "$coalctl" schedule enable nope
 expect stop 3 "$coalctl" stop
 expect stop-all 0 "$coalctl" stop --all
 expect db-backup 0 "$coalctl" db backup /var/tmp/copy.db
+expect db-backup-path 3 "$coalctl" db backup copy.db
 
 # On a terminal: a bar with phase, share and remaining time, in colour unless
 # that is unwanted; the terminal is script's.
