@@ -98,7 +98,7 @@ matrix_column_add(struct ctl *c, struct matrix *m, const char *run)
 static int
 matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
 {
-	json_t *runs, *run;
+	json_t *runs, *run, *known;
 	size_t i;
 	int rc = runs_list(c,
 	    &(struct runs_filter){ .campaign = campaign,
@@ -114,6 +114,11 @@ matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
 		    strcmp(print_member(run, "state", ""), "finished") == 0)
 			rc = matrix_column_add(c, ret,
 			    print_member(run, "run", ""));
+	if (rc == 0 && json_array_size(runs) == 0) {
+		rc = ctl_get(c, "campaigns/*", campaign, &known);
+		if (rc == 0)
+			json_decref(known);
+	}
 	json_decref(runs);
 	if (rc == 0 && ret->count == 0)
 		rc = ctl_fail("no finished run of campaign %.64s has "

@@ -76,6 +76,7 @@ expect remote-check 0 "$coalctl" db check
 expect remote-backup 0 "$coalctl" db backup "$work/copy.db"
 expect remote-backup-nowhere 3 "$coalctl" db backup "$work/none/copy.db"
 expect remote-list-none 3 "$coalctl" run list --campaign nope
+expect remote-matrix-none 3 "$coalctl" matrix nope
 expect remote-history-none 3 "$coalctl" verdict history node99
 expect remote-backup-again 3 "$coalctl" db backup "$work/copy.db"
 expect remote-schedule-nope 3 "$coalctl" schedule enable nope
