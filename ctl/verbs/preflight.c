@@ -75,16 +75,19 @@ preflight_leaf_compare(const void *va, const void *vb)
 	return leaf != 0 ? leaf : hostlist_compare(a, b);
 }
 
-/* The nodes in an order in which halves have leaves of their own. */
-static void
+/* Put the nodes in an order in which halves have leaves of their own. Return 0
+ * if none of them was ever seen. */
+static int
 preflight_order_nodes(struct flight *f)
 {
 	json_t *leaves = json_object(), *row;
 	struct hostlist *hl = &f->nodes;
 	size_t i, kept = 0;
+	int is_known = 0;
 
 	member_foreach (f->facts, "nodes", i, row) {
 		json_object_set_new(row, "share", json_real(1));
+		is_known |= hostlist_has(hl, member_text(row, "node"));
 		if (strcmp(member_text(row, "state"),
 			names_agent_states[AGENT_OK]) == 0)
 			json_object_set(leaves, member_text(row, "node"),
@@ -105,6 +108,7 @@ preflight_order_nodes(struct flight *f)
 	qsort(hl->names, kept, sizeof(*hl->names), preflight_leaf_compare);
 	by_leaf = NULL;
 	json_decref(leaves);
+	return is_known;
 }
 
 static int
@@ -146,8 +150,11 @@ preflight_flight_open(struct flight *f)
 		rc = expectation_facts(f->c, &f->facts);
 	else if (rc == 0)
 		rc = ctl_get(f->c, "shares", NULL, &f->facts);
-	if (rc == 0)
-		preflight_order_nodes(f);
+	if (rc == 0 && !preflight_order_nodes(f))
+		rc = ctl_fail(
+		    "--nodes %.100s: no agent of these nodes has ever "
+		    "connected; coalctl node list shows the nodes",
+		    nodes);
 	return rc;
 }
 
@@ -636,6 +643,7 @@ preflight(struct ctl *c)
 			    json_array_size(json_object_get(told, "paths")) >
 			0
 		    ? EXIT_NAMED
+		    : f.nodes.count == 0 ? EXIT_CODE_UNKNOWN
 		    : member_text(told, "open")[0] != '\0' ||
 			json_array_size(f.away) > 0
 		    ? EXIT_OPEN

@@ -84,6 +84,7 @@ check "preflight: wrong order" grep -q 'campaigns/preflight/run {"overrides":{"c
 expect preflight-open 2 preflight --nodes 'node[1-2]'
 expect preflight-alone 2 preflight --nodes node1
 expect preflight-none 3 preflight
+expect preflight-unseen 3 "$coalctl" preflight --nodes 'node[98-99]'
 expect preflight-within 3 preflight --nodes 'node[1-2]' --within 1s
 asked=$(wc -l <"$work/requests")
 for option in "--bytes 1M" "--op allgather"; do
