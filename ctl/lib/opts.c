@@ -85,7 +85,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Read the file of this node's agent and do not contact a "
 	    "collector." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
-	    "Hours to forecast, 1 to 336. Default: 24.", NULL, 1, 336 },
+	    "Hours to forecast, 1 to 336, with all starts. Default: 24, with "
+	    "the first start of each campaign.",
+	    NULL, 1, 336 },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
 	    "Validity of the certificate in days, 1 to 36500.", NULL, 1,
 	    36500 },

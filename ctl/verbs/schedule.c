@@ -55,11 +55,40 @@ static const struct print_column forecast_columns[] = {
 	{ 0 },
 };
 
+/* Drop the rows after the first one of the same campaign and answer. Return
+ * their number. */
+static size_t
+schedule_keep_first(json_t *rows)
+{
+	json_t *seen = json_object();
+	size_t i = 0, dropped = 0;
+	char key[128];
+
+	while (i < json_array_size(rows)) {
+		const json_t *row = json_array_get(rows, i);
+
+		snprintf(key, sizeof(key), "%s %s",
+		    print_member(row, "campaign", ""),
+		    print_member(row, "answer", ""));
+		if (json_object_get(seen, key) == NULL) {
+			json_object_set_new(seen, key, json_true());
+			i++;
+		} else {
+			json_array_remove(rows, i);
+			dropped++;
+		}
+	}
+	json_decref(seen);
+	return dropped;
+}
+
 static int
 schedule_forecast(struct ctl *c)
 {
+	int is_whole = opts_given(&c->opts, OPT_HOURS) ||
+	    opts_given(&c->opts, OPT_JSON);
 	json_t *rows, *row;
-	size_t i;
+	size_t i, more;
 	int rc = ctl_list(c, &rows, "forecast", "hours",
 	    opts_value(&c->opts, OPT_HOURS), NULL);
 
@@ -69,7 +98,12 @@ schedule_forecast(struct ctl *c)
 	json_array_foreach (rows, i, row)
 		if (schedule_is_missed(row))
 			rc = EXIT_CODE_WARN;
+	more = is_whole ? 0 : schedule_keep_first(rows);
 	print_list(c, rows, forecast_columns, NULL);
+	if (more > 0)
+		printf("%zu more start%s within 24 hours: --hours 24 lists "
+		       "all\n",
+		    more, more > 1 ? "s" : "");
 	return rc;
 }
 
@@ -104,6 +138,8 @@ const struct verb verbs_schedule[] = {
 	    NULL, schedule_list },
 	{ "schedule", "forecast", "", 0, 0, "json hours where sort", "",
 	    "Forecast which runs will start, wait or be missed, and why.",
+	    "Without --hours and --json only the first start of each "
+	    "campaign and answer within 24 hours is listed. "
 	    "The forecast assumes the present state: the nodes that "
 	    "are up, the measured duration and bytes of campaigns, "
 	    "blackouts and the budget. The exit code is 1 if a start "

@@ -126,6 +126,7 @@ expect verdict-recheck-none 3 "$coalctl" verdict recheck node77
 expect verdict-history 0 "$coalctl" verdict history
 expect schedule-list 0 "$coalctl" schedule list
 expect schedule-forecast 1 "$coalctl" schedule forecast
+expect schedule-forecast-all 1 "$coalctl" schedule forecast --hours 24
 expect schedule-hours 3 "$coalctl" schedule forecast --days 3
 expect coverage 0 "$coalctl" coverage
 expect coverage-identifiable 0 "$coalctl" coverage --identifiable
