@@ -118,6 +118,9 @@ arrange_clause_check(const char *clause, struct err *err)
 		if (str_to_double(how + 1, -DBL_MAX, DBL_MAX, &than) < 0)
 			why = "a number";
 		at++;
+	} else if (how[*how == '!' ? 2 : 1] == '=') {
+		why = "a pattern in place of the second =";
+		at += *how == '!' ? 2 : 1;
 	} else if (bracket != NULL && strchr(bracket, ']') == NULL) {
 		why = "a closing bracket";
 		at = (size_t)(bracket - clause);

@@ -150,7 +150,7 @@ expect arrange-later 0 "$coalctl" node list --where state=lost \
 expect arrange-none 3 "$coalctl" run list --sort colour
 # Reported before any request: no collector is there.
 expect arrange-clause 3 sh -c 'for clause in node =x node! "node!x" "errors<=5" \
-    "errors>5k" "node=n[1-" ""; do
+    "errors>5k" "node=n[1-" "load==" ""; do
 	"$0" --url http://127.0.0.1:1 link list --where node=n1 \
 	    --where "$clause" && exit; rc=$?
     done; "$0" --url http://127.0.0.1:1 link list --sort - && exit; exit $rc' "$coalctl"
