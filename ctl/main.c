@@ -69,8 +69,8 @@ main_verb_check(const struct ctl *c, const struct verb *v)
 					"coalctl %s --help",
 			    opts_rows[i].name, v->noun, blank, name, v->noun);
 	if (c->args_count < v->args_min)
-		return ctl_fail("%s%s%s needs %s", v->noun, blank, name,
-		    v->args);
+		return ctl_fail("%s%s%s needs %s; see coalctl %s --help",
+		    v->noun, blank, name, v->args, v->noun);
 	if (v->args_max >= 0 && c->args_count > v->args_max)
 		return ctl_fail("%s%s%s takes %s: %.60s is too much", v->noun,
 		    blank, name, v->args[0] == '\0' ? "no argument" : v->args,

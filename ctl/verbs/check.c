@@ -82,7 +82,7 @@ check(struct ctl *c)
 
 const struct verb verbs_check[] = {
 	{ "check", NULL, "", 0, 0, "local file fail-on", "",
-	    "Run a health check on a node from the last verdict of its agent.",
+	    "With --local: check this node by the last verdict of its agent.",
 	    "The check reads the verdict from a file that the agent writes, "
 	    "and contacts no collector (--local, required). The check can be "
 	    "used as Slurm's HealthCheckProgram, in a prolog or in NHC. The "

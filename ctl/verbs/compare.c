@@ -634,7 +634,9 @@ compare(struct ctl *c)
 
 const struct verb verbs_compare[] = {
 	{ "compare", NULL, "RUN RUN|FROM..TO FROM..TO", 2, 2,
-	    "json margin campaign", "runs", "Compare two runs, or two periods.",
+	    "json margin campaign", "runs",
+	    "Compare two runs, or two periods, for example "
+	    "20261118-191446-3f2a last:watch, or 8d..7d 1d..now.",
 	    "For every test and phase, and for the impacts, the output "
 	    "has the main statistic of both runs (such as the p99 "
 	    "latency), the ratio of the second to the first with a "
