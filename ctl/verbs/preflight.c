@@ -151,10 +151,10 @@ preflight_flight_open(struct flight *f)
 	else if (rc == 0)
 		rc = ctl_get(f->c, "shares", NULL, &f->facts);
 	if (rc == 0 && !preflight_order_nodes(f))
-		rc = ctl_fail(
-		    "--nodes %.100s: no agent of these nodes has ever "
-		    "connected; coalctl node list shows the nodes",
-		    nodes);
+		rc =
+		    ctl_fail("--nodes %.100s: no agent of these nodes has ever "
+			     "connected; coalctl node list shows the nodes",
+			nodes);
 	return rc;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/robust.h"
+#include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "ctl/lib/headline.h"
@@ -32,7 +33,7 @@
 /* A node or pair is listed if it is beyond the median of the nodes by this many
  * standard deviations (from the median absolute deviation), and by this share.
  */
-#define SCATTER_SIGMAS 3
+#define SCATTER_SIGMAS 4
 #define SCATTER_SHARE  0.1
 #define SCATTER_NODES  3 /* minimum number of nodes to compare */
 
@@ -219,25 +220,31 @@ report_compare_cb(const void *a, const void *b)
 	return (x->worse < y->worse) - (x->worse > y->worse);
 }
 
-/* Return how slow a node or pair with this median can be without being listed,
- * in the sign of struct node_row.worse; INFINITY if there are too few nodes. */
+/* Return how slow a node or pair with this median of n samples can be without
+ * being listed, in the sign of struct node_row.worse; INFINITY if there are too
+ * few nodes. The median of fewer samples than a node has varies more. */
 static double
-report_scatter_limit(const json_t *r, int sign)
+report_scatter_limit(const json_t *r, int sign, double n_samples)
 {
 	const json_t *nodes = json_object_get(r, "nodes");
 	size_t count = 0, i;
 	double *p50 = xcalloc(json_array_size(nodes) + 1, sizeof(*p50));
-	double middle, reach = INFINITY;
+	double middle, reach = INFINITY, samples = 0;
 	json_t *n;
 
 	json_array_foreach (nodes, i, n) {
 		p50[count] = sign * member_number(n, "p50");
-		count += isfinite(p50[count]) != 0;
+		if (!isfinite(p50[count]))
+			continue;
+		count++;
+		samples += member_number(n, "n");
 	}
 	middle = robust_median(p50, count);
 	if (count >= SCATTER_NODES)
 		reach = fmax(SCATTER_SIGMAS * robust_mad(p50, count, middle),
 		    SCATTER_SHARE * fabs(middle));
+	if (samples / (double)count > n_samples && n_samples > 0)
+		reach *= sqrt(samples / (double)count / n_samples);
 	free(p50);
 	return middle + reach;
 }
@@ -251,7 +258,7 @@ report_print_nodes_of(struct table *t, const json_t *r)
 	size_t count = json_array_size(nodes), i;
 	const char *unit = print_member(r, "unit", "s");
 	int sign = strcmp(unit, "s") == 0 ? 1 : -1;
-	double limit = report_scatter_limit(r, sign);
+	double limit = report_scatter_limit(r, sign, INFINITY);
 	struct node_row *rows = xcalloc(count + 1, sizeof(*rows));
 	json_t *n;
 
@@ -285,14 +292,15 @@ report_print_pairs_of(struct table *t, const json_t *r)
 {
 	const char *unit = print_member(r, "unit", "s");
 	int sign = strcmp(unit, "s") == 0 ? 1 : -1, count = 0;
-	double limit = report_scatter_limit(r, sign);
 	size_t i;
 	json_t *p;
 
 	member_foreach (r, "pairs", i, p) {
-		if (count == PAIRS_SHOWN ||
-		    !(sign * member_number(p, "p50") > limit))
+		if (count == PAIRS_SHOWN)
 			break;
+		if (!(sign * member_number(p, "p50") >
+			report_scatter_limit(r, sign, member_number(p, "n"))))
+			continue;
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%s", print_member(p, "a", "?"));
 		table_cell(t, "%s", print_member(p, "b", "?"));
@@ -494,6 +502,19 @@ report_write_html(const json_t *run, const json_t *records, const char *path)
 }
 
 static int
+report_has_results(const json_t *records)
+{
+	static const char *const progress[] = { "begin", "round" };
+	json_t *r;
+	size_t i;
+
+	json_array_foreach (records, i, r)
+		if (STR_FIND(progress, print_member(r, "probe", "")) < 0)
+			return 1;
+	return 0;
+}
+
+static int
 report(struct ctl *c)
 {
 	const char *html = opts_value(&c->opts, OPT_HTML);
@@ -533,6 +554,10 @@ report(struct ctl *c)
 		    opts_given(&c->opts, OPT_ASCII) || !progress_utf8());
 	if (rc == 0) {
 		rc = runs_exit_code(run);
+		/* A run that has not measured yet is unknown, not ok. */
+		if (rc == EXIT_CODE_OK && !runs_final(run) &&
+		    !report_has_results(records))
+			rc = EXIT_CODE_UNKNOWN;
 		if (!runs_final(run) || rc != EXIT_CODE_OK) {
 			fflush(stdout);
 			runs_print_end(run, stderr);
@@ -564,7 +589,8 @@ const struct verb verbs_report[] = {
 	    "--html writes one file with the plots and tables of the run's "
 	    "page, for mail and tickets; its plots can be saved as PNG. For "
 	    "an active run the results so far are shown. The exit code "
-	    "follows the state of the run.",
+	    "follows the state of the run; it is 3 for an active run without "
+	    "results.",
 	    report },
 	{ 0 },
 };

@@ -77,6 +77,7 @@ printf '{"a":\n{"probe":"end"}\n' >"$work/no.json"
 expect report-file-bad 3 "$coalctl" report "$work/no.json"
 expect report-file-missing 3 "$coalctl" report ./nosuch
 expect report-failed 2 "$coalctl" report last --ascii
+expect report-pending 3 "$coalctl" report 20261121-pe-abcd
 expect report-neighbor 0 "$coalctl" report 20261121-nb-eeee --ascii
 expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
 expect tuning 0 "$coalctl" tuning 20261121-co-abcd
