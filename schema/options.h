@@ -46,6 +46,10 @@ int options_is_plan(const char *name);
  * twice, no congestors in a background campaign, no window without a schedule.
  * Return 0, or -EINVAL with "FILE:LINE: ..." in err. */
 int options_campaign_check(const struct conf *c, struct err *err);
+/* Check the rules from number *at on (0: all). Return -EINVAL with err for the
+ * first one that the campaign breaks, and the number after it in *at; 0: it
+ * breaks no further rule. */
+int options_campaign_next(const struct conf *c, size_t *at, struct err *err);
 
 /* ---- patterns.c: the options of the probes that are plans, as rows ----
  *

@@ -506,31 +506,35 @@ options_check_is_empty(const struct conf *c)
 	return row->key == NULL;
 }
 
-int
-options_campaign_check(const struct conf *c, struct err *err)
+static int
+options_check_empty(const struct conf *c, struct err *err)
+{
+	return !options_check_is_empty(c)
+	    ? 0
+	    : err_set(err, -EINVAL,
+		  "%s: the campaign is empty: expected a section that "
+		  "measures, for example [canary], [congestor] or [stripe]",
+		  conf_path(c));
+}
+
+static int
+options_check_mix(const struct conf *c, struct err *err)
+{
+	return !options_check_mix_missing(c)
+	    ? 0
+	    : err_set(err, -EINVAL,
+		  "%s: [congestor] has no mix: expected kinds of congestors, "
+		  "for example mix = alltoall,incast,put-incast,get-bcast, "
+		  "or mix = none",
+		  conf_section_where(c, "congestor"));
+}
+
+/* Words that another program gets: nothing in them is a mark of it. */
+static int
+options_check_slurm(const struct conf *c, struct err *err)
 {
 	const struct conf_row *row;
 
-	if (options_check_is_empty(c))
-		return err_set(err, -EINVAL,
-		    "%s: the campaign is empty: expected a section that "
-		    "measures, for example [canary], [congestor] or [stripe]",
-		    conf_path(c));
-	if (options_check_mix_missing(c))
-		return err_set(err, -EINVAL,
-		    "%s: [congestor] has no mix: expected kinds of congestors, "
-		    "for example mix = alltoall,incast,put-incast,get-bcast, "
-		    "or mix = none",
-		    conf_section_where(c, "congestor"));
-	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-		if (rules[i].broken != NULL
-			? rules[i].broken(c)
-			: rules[i].bad(c, rules[i].section, rules[i].key))
-			return options_check_refuse(c, rules[i].section,
-			    rules[i].key, rules[i].text, err);
-	if (mpi_settings_conf_check(c, err) < 0)
-		return -EINVAL;
-	/* Words that another program gets: nothing in them is a mark of it. */
 	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {
 		const char *word = conf_string(c, row->section, row->key);
 
@@ -538,5 +542,37 @@ options_campaign_check(const struct conf *c, struct err *err)
 			return options_check_refuse(c, row->section, row->key,
 			    "expected letters, digits and -_.,:+@", err);
 	}
-	return options_check_partners_check(c, err);
+	return 0;
+}
+
+int
+options_campaign_next(const struct conf *c, size_t *at, struct err *err)
+{
+	static int (*const others[])(const struct conf *c,
+	    struct err *err) = { options_check_empty, options_check_mix,
+		mpi_settings_conf_check, options_check_slurm,
+		options_check_partners_check };
+
+	while (*at < ARRAY_LEN(rules) + ARRAY_LEN(others)) {
+		size_t i = (*at)++;
+		const struct rule *r = i < ARRAY_LEN(rules) ? &rules[i] : NULL;
+
+		if (r == NULL) {
+			if (others[i - ARRAY_LEN(rules)](c, err) < 0)
+				return -EINVAL;
+		} else if (r->broken != NULL ? r->broken(c)
+					     : r->bad(c, r->section, r->key)) {
+			return options_check_refuse(c, r->section, r->key,
+			    r->text, err);
+		}
+	}
+	return 0;
+}
+
+int
+options_campaign_check(const struct conf *c, struct err *err)
+{
+	size_t at = 0;
+
+	return options_campaign_next(c, &at, err);
 }

@@ -41,6 +41,9 @@ expect validate 3 "$coalctl" campaign validate "$work/gpcnet-quick.conf" \
 printf '[canary]\ntime = 0\n# ok\nlevle = 1\n[campaign]\nclass = idle\n' \
     >"$work/three.conf"
 expect validate-three 3 "$coalctl" campaign validate "$work/three.conf"
+printf '[campaign]\nnodes_min = 4\nnodes_max = 2\n[schedule]\nevery = 5\n' \
+    >"$work/rules.conf"
+expect validate-rules 3 "$coalctl" campaign validate "$work/rules.conf"
 # Plans are built by the engine, for any number of ranks; without an engine
 # that is reported.
 printf '[group]\ng = 2\nk = 3\n' >"$work/plan.conf"
