@@ -97,6 +97,17 @@ def variable(name, label, query, multi=True):
             else {}, "hide": 0, "skipUrlSync": False, "options": []}
 
 
+def verdicts():
+    """Regions in all graphs: while a verdict names a node, leaf or spine."""
+    return [{"name": f"Verdicts: {kind}", "datasource": SOURCE,
+             "enable": True, "hide": False, "iconColor": "red",
+             "expr": "coalmine_" + kind + "_verdict{" + JOB + "}",
+             "step": "60s", "useValueForTime": False,
+             "titleFormat": "{{" + kind + "}} {{verdict}}",
+             "textFormat": "{{what}}", "tagKeys": "verdict,what"}
+            for kind in ("node", "leaf", "spine")]
+
+
 def dashboard(uid, title, about, panels, *variables):
     return {"uid": "coalmine-" + uid, "title": "Coalmine / " + title,
             "description": about, "id": None, "version": 1,
@@ -104,7 +115,7 @@ def dashboard(uid, title, about, panels, *variables):
             "refresh": "1m", "time": {"from": "now-24h", "to": "now"},
             "timezone": "browser", "graphTooltip": 1,
             "fiscalYearStartMonth": 0, "liveNow": False, "weekStart": "",
-            "annotations": {"list": []}, "links": [{
+            "annotations": {"list": verdicts()}, "links": [{
                 "title": "Coalmine", "type": "dashboards",
                 "tags": ["coalmine"], "asDropdown": True, "icon": "",
                 "includeVars": True, "keepTime": True, "targetBlank": False,

@@ -83,6 +83,14 @@ def check_links(name, board):
         tell(name, "outliers have no link to their node")
 
 
+def check_verdicts(name, board):
+    """Graphs show when a verdict named a part."""
+    shown = [a["expr"] for a in board["annotations"]["list"]]
+    for kind in ("node", "leaf", "spine"):
+        if f'coalmine_{kind}_verdict{{job=~"$job"}}' not in shown:
+            tell(name, "does not mark the verdicts of each", kind)
+
+
 def plain(expr):
     """Return the query as sent by Grafana, with all variables set to All."""
     return re.sub(r"\$\w+", ".+", expr.replace("$__rate_interval", "5m"))
@@ -92,10 +100,11 @@ def check_queries():
     if shutil.which("promtool") is None:
         print("no promtool: the queries are not checked")
         return
-    rules = [{"record": "q:%d" % i, "expr": plain(t["expr"])}
-             for i, t in enumerate(t for b in boards().values()
-                                   for p in b["panels"]
-                                   for t in p["targets"])]
+    queries = [t["expr"] for b in boards().values() for t in [
+        *b["annotations"]["list"], *(
+            t for p in b["panels"] for t in p["targets"])]]
+    rules = [{"record": "q:%d" % i, "expr": plain(expr)}
+             for i, expr in enumerate(queries)]
     with tempfile.NamedTemporaryFile("w", suffix=".yml") as to:
         json.dump({"groups": [{"name": "q", "rules": rules}]}, to)
         to.flush()
@@ -115,5 +124,6 @@ checked = check_schema()
 for name, board in boards().items():
     check_panels(name, board)
     check_links(name, board)
+    check_verdicts(name, board)
 check_queries()
 sys.exit(1 if bad else 0 if checked else 77)
