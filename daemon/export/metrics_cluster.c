@@ -595,6 +595,7 @@ metrics_cluster_objective_burns(const struct objectives_view *list,
 				    "coalmine_objective_burn_rate",
 				    EXPOSITION_LABELS({ "objective",
 							  list[i].name },
+					{ "of", list[i].of },
 					{ "alert", objective_alerts[k / 2] },
 					{ "window",
 					    k % 2 == 0 ? "long" : "short" }),
@@ -606,6 +607,7 @@ metrics_cluster_objective_burns(const struct objectives_view *list,
 		for (int a = 0; a < OBJECTIVE_ALERT_MAX; a++)
 			exposition_sample(to, "coalmine_objective_alert",
 			    EXPOSITION_LABELS({ "objective", list[i].name },
+				{ "of", list[i].of },
 				{ "alert", objective_alerts[a] }),
 			    list[i].state.burn[a].fires);
 }
@@ -630,8 +632,9 @@ metrics_objectives(const struct metrics_in *in, struct strbuf *to)
 			if (!isnan(value))
 				exposition_sample(to,
 				    objective_families[f].name,
-				    EXPOSITION_LABELS(
-					{ "objective", list[i].name }),
+				    EXPOSITION_LABELS({ "objective",
+							  list[i].name },
+					{ "of", list[i].of }),
 				    value);
 		}
 	}

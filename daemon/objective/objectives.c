@@ -684,6 +684,7 @@ objectives_look(struct objectives *os, size_t at, uint64_t now_unix_ns,
 	if (os->is_loaded && now_unix_ns > os->now_unix_ns)
 		objectives_advance(os, now_unix_ns);
 	ret->name = e->o.name;
+	ret->of = objective_bases[e->o.basis];
 	ret->target = e->o.target;
 	objective_tally_state(e->tally, objectives_gap_ns(os), now_unix_ns,
 	    &ret->state);

@@ -62,6 +62,7 @@ json_t *objectives_json(struct objectives *os, uint64_t now_unix_ns);
 /* One objective, for metrics and alerts. */
 struct objectives_view {
 	const char *name;
+	const char *of; /* the reference of shares: peers or promise */
 	double target;
 	const char *state_name;
 	struct objective_state state;

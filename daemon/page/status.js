@@ -141,10 +141,12 @@ const OBJECTIVE_TONES = { ok: "ok", undetermined: "unknown", fast: "bad",
 /* Error budgets: the share that is left, and the part that spends most. */
 export const objectivesCard = rows => h("section", { id: "objectives" },
 	h("h2", null, "Objectives"), table([["Objective"], ["State"],
-		["Promised", "n"], ["Good", "n"], ["Budget left", "n"],
-		["", "wrap"]], rows.map(o => [o.name, pill(o.state,
-		OBJECTIVE_TONES[o.state] || "warn"), percent(o.target),
-	percent(o.good), percent(o.budget), o.text])));
+		["Least bandwidth"], ["Promised", "n"], ["Good", "n"],
+		["Budget left", "n"], ["", "wrap"]], rows.map(o => [o.name,
+		pill(o.state, OBJECTIVE_TONES[o.state] || "warn"),
+		percent(o.share) + " of the " + (o.of || "peers"),
+		percent(o.target), percent(o.good), percent(o.budget),
+		o.text])));
 
 const OUTLIERS_MAX = 24; /* more are an outage, and not readable */
 

@@ -167,14 +167,16 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
           [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
             "{{test}}")], "none", log=True),
     graph("Error budget left", "Of each objective: 1: nothing is spent; below "
-          "0: more node-hours were bad than the objective permits.",
-          [("coalmine_objective_budget_ratio{%s}", "{{objective}}")],
+          "0: more node-hours were bad than the objective permits. The "
+          "bandwidth is compared with peers, or with the promise.",
+          [("coalmine_objective_budget_ratio{%s}",
+            "{{objective}}, of the {{of}}")],
           "percentunit"),
     graph("Burn rate", "How fast the error budget is spent; at 1 it lasts for "
           "one window of the objective. Fast and slow: the windows of the "
           "alerts.",
           [('coalmine_objective_burn_rate{%s, window="long", '
-            'alert=~"fast|slow"}', "{{objective}} {{alert}}")], "none"),
+            'alert=~"fast|slow"}', "{{objective}}, of the {{of}}, {{alert}}")], "none"),
     rows("Outliers by name", "what: node, rail, leaf, link, host, drift, "
          "prediction or undetermined; bad: confirmed by a confirmation run.",
          [("coalmine_node_verdict{%s}", ""),

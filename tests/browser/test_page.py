@@ -111,6 +111,20 @@ def test_overview(b, url):
     keep(b, "overview")
 
 
+@contextlib.contextmanager
+def answer(b, what, rows):
+    """The collector answers /api/v1/what with these rows."""
+    script = b.call("Page.addScriptToEvaluateOnNewDocument", source=(
+        "const real = window.fetch; window.fetch = (at, ...more) => at === "
+        "'/api/v1/%s' ? Promise.resolve(new Response(%s)) : real(at, "
+        "...more);" % (what, json.dumps(json.dumps(rows)))))
+    b.call("Page.navigate", url="about:blank")
+    yield
+    b.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script[
+        "identifier"])
+    b.call("Page.navigate", url="about:blank")
+
+
 def test_clusters(b, url):
     """Several clusters are a table with links; a single one has no table."""
     shows(b, url)
@@ -123,19 +137,24 @@ def test_clusters(b, url):
                 ("south", "unknown", "4 of 4 nodes report, no measurement "
                  "yet", ""),
                 ("west", "ok", "96 of 96 nodes report", "http://west:17701/"))]
-    script = b.call("Page.addScriptToEvaluateOnNewDocument", source=(
-        "const real = window.fetch; window.fetch = (at, ...more) => at === "
-        "'/api/v1/clusters' ? Promise.resolve(new Response(%s)) : real(at, "
-        "...more);" % json.dumps(json.dumps(rows))))
-    b.call("Page.navigate", url="about:blank")
-    shows(b, url, "Clusters.*east.*warn.*1 lost.*north.*bad.*no collector.*"
-          "south.*unknown.*west.*ok.*96 of 96")
-    check(b.run("[...document.querySelectorAll('#clusters a')].map(a => "
-                "a.href)") == ["http://west:17701/"], "not the link")
-    keep(b, "clusters")
-    b.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script[
-        "identifier"])
-    b.call("Page.navigate", url="about:blank")
+    with answer(b, "clusters", rows):
+        shows(b, url, "Clusters.*east.*warn.*1 lost.*north.*bad.*no collector."
+              "*south.*unknown.*west.*ok.*96 of 96")
+        check(b.run("[...document.querySelectorAll('#clusters a')].map(a => "
+                    "a.href)") == ["http://west:17701/"], "not the link")
+        keep(b, "clusters")
+
+
+def test_objectives(b, url):
+    """Each objective states what its bandwidth is compared with."""
+    rows = [dict({"name": name, "class": "node", "share": 0.95, "target":
+                  0.995, "state": "ok", "text": "good", "good": 1,
+                  "budget": 1}, **more) for name, more in (
+                      ("links", {"of": "promise"}), ("older", {}))]
+    with answer(b, "objectives", rows):
+        shows(b, url, "Least bandwidth.*links.*95.0 % of the promise.*99.5 %"
+              ".*older.*95.0 % of the peers")
+        keep(b, "objectives")
 
 
 def test_choice_is_a_link(b, url):
@@ -577,7 +596,8 @@ def test_narrow(b, url):
     b.size(1180, 900)
 
 
-TESTS = (test_overview, test_clusters, test_choice_is_a_link,
+TESTS = (test_overview, test_clusters, test_objectives,
+         test_choice_is_a_link,
          test_one_run_is_an_hour, test_leaf_is_coloured,
          test_run,
          test_all_pairs, test_plans, test_reports, test_node,

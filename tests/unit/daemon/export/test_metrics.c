@@ -692,25 +692,34 @@ test_objectives(void **state)
 		const char *line;
 		int there;
 	} rows[] = {
-		{ "coalmine_objective_target_ratio{objective=\"a\"} 0.995\n",
+		{ "coalmine_objective_target_ratio{objective=\"a\",of="
+		  "\"peers\"} 0.995\n",
 		    1 },
-		{ "coalmine_objective_budget_ratio{objective=\"a\"} -0.5\n",
+		{ "coalmine_objective_budget_ratio{objective=\"a\",of="
+		  "\"peers\"} -0.5\n",
 		    1 },
-		{ "coalmine_objective_good_ratio{objective=\"a\"} 0.99\n", 1 },
-		{ "coalmine_objective_measured_seconds{objective=\"b\"} 7200\n",
+		{ "coalmine_objective_good_ratio{objective=\"a\",of=\"peers\"} "
+		  "0.99\n",
 		    1 },
-		{ "coalmine_objective_budget_ratio{objective=\"b\"}", 0 },
-		{ "coalmine_objective_burn_rate{objective=\"a\",alert=\"fast\","
+		{ "coalmine_objective_measured_seconds{objective=\"b\",of="
+		  "\"promise\"} 7200\n",
+		    1 },
+		{ "coalmine_objective_budget_ratio{objective=\"b\",", 0 },
+		{ "coalmine_objective_burn_rate{objective=\"a\",of=\"peers\","
+		  "alert=\"fast\","
 		  "window=\"long\"} 15\n",
 		    1 },
-		{ "coalmine_objective_burn_rate{objective=\"a\",alert=\"fast\","
+		{ "coalmine_objective_burn_rate{objective=\"a\",of=\"peers\","
+		  "alert=\"fast\","
 		  "window=\"short\"} 16\n",
 		    1 },
 		{ "coalmine_objective_burn_rate{objective=\"b\"", 0 },
-		{ "coalmine_objective_alert{objective=\"a\",alert=\"fast\"} "
+		{ "coalmine_objective_alert{objective=\"a\",of=\"peers\",alert="
+		  "\"fast\"} "
 		  "1\n",
 		    1 },
-		{ "coalmine_objective_alert{objective=\"b\",alert=\"slow\"} "
+		{ "coalmine_objective_alert{objective=\"b\",of=\"promise\","
+		  "alert=\"slow\"} "
 		  "0\n",
 		    1 },
 	};
@@ -722,9 +731,11 @@ test_objectives(void **state)
 	strbuf_clear(&page);
 	fake.objective_count = 2;
 	fake.objectives[0] = (struct objectives_view){ .name = "a",
+		.of = "peers",
 		.target = 0.995,
 		.state = { .good = 0.99, .budget = -0.5 } };
 	fake.objectives[1] = (struct objectives_view){ .name = "b",
+		.of = "promise",
 		.state = { .measured_hours = 2, .good = NAN, .budget = NAN } };
 	for (int a = 0; a < OBJECTIVE_ALERT_MAX; a++) {
 		fake.objectives[0].state.burn[a] = (struct objective_burn){
