@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "ctl/accept/accept_report.h"
@@ -26,7 +27,18 @@ static const char head[] =
     "tabular-nums; }\n"
     ".fails { color: #b00020; font-weight: 600; } "
     ".holds { color: #0a6b2d; } .undetermined { color: #8a5a00; }\n"
-    "pre { background: #f5f5f5; padding: .8rem; overflow-x: auto; }\n"
+    "td.n, td.fails, td.undetermined, td.holds { white-space: nowrap; }\n"
+    "p { overflow-wrap: anywhere; }\n"
+    "td.long { overflow-wrap: anywhere; font: 12px/1.3 monospace; }\n"
+    "@media screen and (max-width: 45rem) { table { display: block; "
+    "overflow-x: auto; } }\n"
+    "pre { background: #f5f5f5; padding: .8rem; white-space: pre-wrap; "
+    "overflow-wrap: anywhere; }\n"
+    "@page { margin: 15mm; }\n"
+    "@media print { body { font-size: 10pt; max-width: none; margin: 0; "
+    "padding: 0; } thead { display: table-header-group; } "
+    "tr, li { break-inside: avoid; } h2 { break-after: avoid; } "
+    "* { print-color-adjust: exact; } }\n"
     "</style></head><body>\n";
 
 /* Text of a file or a node as text of the page. */
@@ -52,89 +64,129 @@ accept_html_text(struct strbuf *sb, const char *text)
 		}
 }
 
+/* How a column shows a member. */
+enum cell { CELL_TEXT, CELL_LONG, CELL_STATE, CELL_SHARE, CELL_NUMBER };
+
+struct column {
+	const char *title, *key;
+	enum cell cell;
+};
+
 static void
-accept_html_share(struct strbuf *sb, double share)
+accept_html_number(struct strbuf *sb, enum cell cell, double x)
 {
-	if (isfinite(share))
-		strbuf_addf(sb, "<td class=\"n\">%.1f %%</td>", 100 * share);
-	else
+	if (!isfinite(x))
 		strbuf_addf(sb, "<td class=\"n\">-</td>");
+	else if (cell == CELL_SHARE)
+		strbuf_addf(sb, "<td class=\"n\">%.1f %%</td>", 100 * x);
+	else
+		strbuf_addf(sb, "<td class=\"n\">%.4g</td>", x);
 }
 
 static void
-accept_html_cell(struct strbuf *sb, const char *text)
+accept_html_cell(struct strbuf *sb, const struct column *c, const json_t *row)
 {
-	strbuf_addf(sb, "<td>");
+	const char *text = member_text(row, c->key);
+
+	if (c->cell == CELL_SHARE || c->cell == CELL_NUMBER) {
+		accept_html_number(sb, c->cell, member_number(row, c->key));
+		return;
+	}
+	strbuf_addf(sb, c->cell == CELL_TEXT ? "<td" : "<td class=\"");
+	if (c->cell == CELL_STATE)
+		accept_html_text(sb, text);
+	strbuf_addf(sb,
+	    c->cell == CELL_TEXT       ? ">"
+		: c->cell == CELL_LONG ? "long\">"
+				       : "\">");
 	accept_html_text(sb, text);
 	strbuf_addf(sb, "</td>");
 }
 
+/* columns: a row without a title ends them. */
 static void
-accept_html_results(struct strbuf *sb, const json_t *report)
+accept_html_table(struct strbuf *sb, const struct column *columns,
+    const json_t *rows)
 {
 	const json_t *o;
 	size_t i;
 
-	strbuf_addf(sb,
-	    "<h2>Results, worst first</h2>\n<table><tr><th>result</th>"
-	    "<th>promise</th><th>part</th><th class=\"n\">share of promise</th>"
-	    "<th class=\"n\">from</th><th class=\"n\">to</th>"
-	    "<th>missing</th></tr>\n");
-	member_foreach (report, "results", i, o) {
-		const char *state = member_text(o, "state");
-
-		strbuf_addf(sb, "<tr><td class=\"");
-		accept_html_text(sb, state);
-		strbuf_addf(sb, "\">");
-		accept_html_text(sb, state);
-		strbuf_addf(sb, "</td>");
-		accept_html_cell(sb, member_text(o, "kind"));
-		accept_html_cell(sb, member_text(o, "part"));
-		accept_html_share(sb, member_number(o, "share"));
-		accept_html_share(sb, member_number(o, "lo"));
-		accept_html_share(sb, member_number(o, "hi"));
-		accept_html_cell(sb, member_text(o, "missing"));
+	strbuf_addf(sb, "<table><thead><tr>");
+	for (const struct column *c = columns; c->title != NULL; c++)
+		strbuf_addf(sb, "<th%s>%s</th>",
+		    c->cell == CELL_SHARE || c->cell == CELL_NUMBER
+			? " class=\"n\""
+			: "",
+		    c->title);
+	strbuf_addf(sb, "</tr></thead><tbody>\n");
+	json_array_foreach (rows, i, o) {
+		strbuf_addf(sb, "<tr>");
+		for (const struct column *c = columns; c->title != NULL; c++)
+			accept_html_cell(sb, c, o);
 		strbuf_addf(sb, "</tr>\n");
 	}
-	strbuf_addf(sb, "</table>\n");
+	strbuf_addf(sb, "</tbody></table>\n");
 }
 
-static void
-accept_html_number(struct strbuf *sb, double x)
-{
-	if (isfinite(x))
-		strbuf_addf(sb, "<td class=\"n\">%.4g</td>", x);
-	else
-		strbuf_addf(sb, "<td class=\"n\">-</td>");
-}
+static const struct column result_columns[] = {
+	{ "result", "state", CELL_STATE },
+	{ "promise", "kind", CELL_TEXT },
+	{ "part", "part", CELL_TEXT },
+	{ "share of promise", "share", CELL_SHARE },
+	{ "from", "lo", CELL_SHARE },
+	{ "to", "hi", CELL_SHARE },
+	{ "missing", "missing", CELL_TEXT },
+	{ 0 },
+};
+static const struct column kpi_columns[] = {
+	{ "indicator", "kpi", CELL_TEXT },
+	{ "of", "kind", CELL_TEXT },
+	{ "value", "value", CELL_NUMBER },
+	{ "from", "lo", CELL_NUMBER },
+	{ "to", "hi", CELL_NUMBER },
+	{ "rounds", "rounds", CELL_NUMBER },
+	{ 0 },
+};
+static const struct column detects_columns[] = {
+	{ "promise", "kind", CELL_TEXT },
+	{ "a part at this share of its promise is found", "share", CELL_SHARE },
+	{ "with probability", "probability", CELL_NUMBER },
+	{ 0 },
+};
+static const struct column run_columns[] = {
+	{ "run", "run", CELL_TEXT },
+	{ "measured", "class", CELL_TEXT },
+	{ "nodes", "nodes", CELL_LONG },
+	{ "state", "state", CELL_TEXT },
+	{ "SHA-256 of its records", "sha256", CELL_LONG },
+	{ 0 },
+};
+
+static const struct column published_columns[] = {
+	{ "collective", "op", CELL_TEXT },
+	{ "GPU", "gpu", CELL_TEXT },
+	{ "fabric", "fabric", CELL_TEXT },
+	{ "ranks", "ranks", CELL_NUMBER },
+	{ "bytes", "bytes", CELL_NUMBER },
+	{ "bus bandwidth, B/s", "busbw_bytes_per_s", CELL_NUMBER },
+	{ "source", "source", CELL_LONG },
+	{ 0 },
+};
 
 static void
 accept_html_kpis(struct strbuf *sb, const json_t *report)
 {
-	const json_t *o;
-	size_t i;
+	const json_t *kpis = json_object_get(report, "kpis");
 
-	if (json_array_size(json_object_get(report, "kpis")) == 0)
+	if (json_array_size(kpis) == 0)
 		return;
 	strbuf_addf(sb,
 	    "<h2>Indicators of rounds</h2>\n<p>In a round each node or leaf "
 	    "exchanges messages with its neighbours. The intervals are 95 %% "
 	    "confidence intervals of the "
 	    "mean, each for itself. No promise is judged by "
-	    "them.</p>\n<table><tr><th>indicator</th><th>of</th>"
-	    "<th class=\"n\">value</th><th class=\"n\">from</th>"
-	    "<th class=\"n\">to</th><th class=\"n\">rounds</th></tr>\n");
-	member_foreach (report, "kpis", i, o) {
-		strbuf_addf(sb, "<tr>");
-		accept_html_cell(sb, member_text(o, "kpi"));
-		accept_html_cell(sb, member_text(o, "kind"));
-		accept_html_number(sb, member_number(o, "value"));
-		accept_html_number(sb, member_number(o, "lo"));
-		accept_html_number(sb, member_number(o, "hi"));
-		accept_html_number(sb, (double)member_int(o, "rounds"));
-		strbuf_addf(sb, "</tr>\n");
-	}
-	strbuf_addf(sb, "</table>\n");
+	    "them.</p>\n");
+	accept_html_table(sb, kpi_columns, kpis);
 }
 
 static void
@@ -155,24 +207,27 @@ accept_html_list(struct strbuf *sb, const char *title, const json_t *list)
 	strbuf_addf(sb, "</ul>\n");
 }
 
+/* A line for each: what was accepted, by which promise, when. */
 static void
-accept_html_runs(struct strbuf *sb, const json_t *report)
+accept_html_about(struct strbuf *sb, const json_t *report)
 {
-	const json_t *o;
-	size_t i;
+	static const char *const titles[][2] = { { "about", "Cluster" },
+		{ "source", "Source of the promise" } };
+	const json_t *promise = json_object_get(report, "promise");
+	char made[64];
 
-	strbuf_addf(sb,
-	    "<h2>Runs</h2>\n<table><tr><th>run</th><th>measured</th>"
-	    "<th>state</th><th>SHA-256 of its records</th></tr>\n");
-	member_foreach (report, "runs", i, o) {
-		strbuf_addf(sb, "<tr>");
-		accept_html_cell(sb, member_text(o, "run"));
-		accept_html_cell(sb, member_text(o, "class"));
-		accept_html_cell(sb, member_text(o, "state"));
-		accept_html_cell(sb, member_text(o, "sha256"));
-		strbuf_addf(sb, "</tr>\n");
+	for (size_t i = 0; i < ARRAY_LEN(titles); i++) {
+		if (member_text(promise, titles[i][0])[0] == '\0')
+			continue;
+		strbuf_addf(sb, "%s: ", titles[i][1]);
+		accept_html_text(sb, member_text(promise, titles[i][0]));
+		strbuf_addf(sb, "<br>\n");
 	}
-	strbuf_addf(sb, "</table>\n");
+	clk_unix_format(member_unsigned(report, "made_unix_ns"), made,
+	    sizeof(made));
+	strbuf_addf(sb, "Measured nodes: %zu<br>\nBegun: %s, with Coalmine ",
+	    json_array_size(json_object_get(report, "nodes")), made);
+	accept_html_text(sb, member_text(report, "software"));
 }
 
 char *
@@ -190,9 +245,7 @@ accept_report_html(const json_t *report)
 	strbuf_addf(&sb, "\">");
 	accept_html_text(&sb, state);
 	strbuf_addf(&sb, "</span></h1>\n<p>");
-	accept_html_text(&sb, member_text(promise, "about"));
-	strbuf_addf(&sb, "<br>Source of the promise: ");
-	accept_html_text(&sb, member_text_or(promise, "source", "-"));
+	accept_html_about(&sb, report);
 	strbuf_addf(&sb,
 	    "</p>\n<p>%lld promises hold, %lld fail, %lld are undetermined. A "
 	    "promise holds from %.1f %% of its value. The probability that any "
@@ -205,8 +258,20 @@ accept_report_html(const json_t *report)
 	    (long long)member_int(summary, "undetermined"),
 	    100 * member_number(summary, "share"),
 	    100 * member_number(summary, "error"));
-	accept_html_results(&sb, report);
+	strbuf_addf(&sb, "<h2>Results, worst first</h2>\n");
+	accept_html_table(&sb, result_columns,
+	    json_object_get(report, "results"));
+	strbuf_addf(&sb, "<h2>Smallest defects that are found</h2>\n");
+	accept_html_table(&sb, detects_columns,
+	    json_object_get(report, "detects"));
 	accept_html_kpis(&sb, report);
+	if (json_array_size(json_object_get(report, "published")) > 0) {
+		strbuf_addf(&sb,
+		    "<h2>Published elsewhere</h2>\n<p>For comparison only. "
+		    "Conditions can differ.</p>\n");
+		accept_html_table(&sb, published_columns,
+		    json_object_get(report, "published"));
+	}
 	accept_html_list(&sb, "Not covered",
 	    json_object_get(report, "not_covered"));
 	accept_html_list(&sb, "Guessed values of the promise",
@@ -214,7 +279,8 @@ accept_report_html(const json_t *report)
 	strbuf_addf(&sb, "<h2>Promise</h2>\n<pre>");
 	accept_html_text(&sb, member_text(promise, "text"));
 	strbuf_addf(&sb, "</pre>\n");
-	accept_html_runs(&sb, report);
+	strbuf_addf(&sb, "<h2>Runs</h2>\n");
+	accept_html_table(&sb, run_columns, json_object_get(report, "runs"));
 	strbuf_addf(&sb, "<h2>Seal</h2>\n<p>");
 	if (seal != NULL) {
 		strbuf_addf(&sb, "SHA-256 ");
