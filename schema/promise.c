@@ -19,6 +19,12 @@ const struct conf_row options_promise[] = {
 	    "Keys that no file or node reported, separated by commas. The "
 	    "report names them. Remove a key from the list after checking its "
 	    "value." },
+	{ "promise", "gpu", CONF_STRING, 0, 40, NULL, "", "",
+	    "Class of the GPUs, for example h100. With promise.fabric it "
+	    "selects published results that the report shows for "
+	    "comparison." },
+	{ "promise", "fabric", CONF_STRING, 0, 40, NULL, "", "",
+	    "Class of the fabric, for example efa, roce or infiniband." },
 	{ "nic", "count", CONF_INT, 1, 64, NULL, "1", "1",
 	    "Number of NICs (rails) of a node that carry MPI." },
 	{ "nic", "rate", CONF_REAL, 0.001, 100000, NULL, NULL, "Gbit/s",
@@ -32,6 +38,29 @@ const struct conf_row options_promise[] = {
 	{ "memory", "rate", CONF_REAL, 0, 1000000, NULL, "0", "GB/s",
 	    "Rate at which one rank copies memory. 0: the rate of the typical "
 	    "node, measured at the same time." },
+	{ "collective", "names", CONF_CHOICES, 0, 0,
+	    "none|allreduce|allgather|reduce-scatter|alltoall", "none", "",
+	    "Collectives of all nodes at once that are measured. none: not "
+	    "promised." },
+	{ "collective", "share", CONF_REAL, 0.1, 1, NULL, "0.8", "1",
+	    "Promised share of the predicted bandwidth of a collective." },
+	{ "incast", "senders", CONF_CHOICES, 0, 0, "none|2|4|8|16|32|64",
+	    "none", "",
+	    "Numbers of nodes that send to one node at the same time. Numbers "
+	    "that need more nodes are not measured. none: not promised." },
+	{ "incast", "share", CONF_REAL, 0.1, 1, NULL, "0.8", "1",
+	    "Promised share of the receiver's nic.rate that all senders "
+	    "together reach." },
+	{ "congestion", "impact", CONF_REAL, 0, 1000, NULL, "0", "1",
+	    "Promised limit of the factor by which congestion slows "
+	    "latency, bandwidth and allreduce of other nodes in the campaign "
+	    "gpcnet, in the mean. 0: not promised." },
+	{ "congestion", "loads", CONF_CHOICES, 0, 0, "25|50|75|100",
+	    "25,50,75,100", "",
+	    "Shares of the time in which congestors send, in percent." },
+	{ "soak", "time", CONF_SPAN, 0, 86400, NULL, "0", "s",
+	    "Duration of an alltoall of all nodes, which must keep the "
+	    "promised bandwidth of collectives. 0: not promised." },
 	{ "accept", "share", CONF_REAL, 0.5, 0.999, NULL, "0.95", "1",
 	    "Share of the promised value that a part must reach: with 0.95 a "
 	    "part that is 5 % slower keeps its promise." },

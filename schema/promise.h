@@ -9,6 +9,14 @@
 
 #include "common/conf.h"
 
+/* The report of coalctl accept, which the collector reads for objectives. */
+#define PROMISE_REPORT_KIND    "coalmine-acceptance"
+#define PROMISE_REPORT_VERSION 2 /* of new reports */
+#define PROMISE_REPORT_OLDEST  1 /* that can be read; has fewer results */
+/* The rate that links are expected to reach is this quantile of their measured
+ * rates. */
+#define PROMISE_EXPECTED 0.75
+
 /* The rows of all keys. The last row has a NULL key. */
 extern const struct conf_row options_promise[];
 

@@ -22,6 +22,10 @@ static const char *const kinds[EVIDENCE_CLASS_MAX] = {
 	[EVIDENCE_NODES] = "link",
 	[EVIDENCE_LEAVES] = "uplinks",
 	[EVIDENCE_MEMORY] = "memory",
+	[EVIDENCE_LOAD + LOAD_COLLECTIVE] = "collective",
+	[EVIDENCE_LOAD + LOAD_INCAST] = "incast",
+	[EVIDENCE_LOAD + LOAD_CONGESTION] = "congestion",
+	[EVIDENCE_LOAD + LOAD_SOAK] = "soak",
 };
 
 static json_t *
@@ -49,11 +53,11 @@ accept_report_new(const char *promise_text, const struct conf *promise,
 	ret =
 	    json_pack("{s:s, s:i, s:s, s:I, s:{s:o, s:s, s:s, s:s, s:o}, s:O, "
 		      "s:O, s:O, s:[]}",
-		"kind", ACCEPT_KIND, "version", ACCEPT_VERSION, "software",
-		COALMINE_VERSION, "made_unix_ns", (json_int_t)clk_unix_ns(),
-		"promise", "text", text, "sha256", digest, "about",
-		conf_string(promise, "promise", "about"), "source",
-		conf_string(promise, "promise", "source"), "guessed",
+		"kind", PROMISE_REPORT_KIND, "version", PROMISE_REPORT_VERSION,
+		"software", COALMINE_VERSION, "made_unix_ns",
+		(json_int_t)clk_unix_ns(), "promise", "text", text, "sha256",
+		digest, "about", conf_string(promise, "promise", "about"),
+		"source", conf_string(promise, "promise", "source"), "guessed",
 		accept_report_words(conf_string(promise, "promise", "guessed")),
 		"nodes", nodes, "away", away, "mtu_verdicts", mtu_verdicts,
 		"runs");
@@ -67,15 +71,17 @@ accept_report_check(const json_t *report, struct conf **ret_promise,
 	const json_t *promise = json_object_get(report, "promise");
 	const char *text = member_text_or(promise, "text", NULL);
 
-	if (strcmp(member_text(report, "kind"), ACCEPT_KIND) != 0 ||
+	if (strcmp(member_text(report, "kind"), PROMISE_REPORT_KIND) != 0 ||
 	    text == NULL || !json_is_array(json_object_get(report, "nodes")) ||
 	    !json_is_array(json_object_get(report, "runs")))
 		return err_set(err, -EINVAL,
 		    "expected a report of coalctl accept run");
-	if (member_int(report, "version") != ACCEPT_VERSION)
+	if (member_int(report, "version") < PROMISE_REPORT_OLDEST ||
+	    member_int(report, "version") > PROMISE_REPORT_VERSION)
 		return err_set(err, -EINVAL,
-		    "version %lld of the report is not supported, only %d",
-		    (long long)member_int(report, "version"), ACCEPT_VERSION);
+		    "the report has version %lld: expected %d to %d",
+		    (long long)member_int(report, "version"),
+		    PROMISE_REPORT_OLDEST, PROMISE_REPORT_VERSION);
 	return conf_parse(options_promise, "the promise", text, ret_promise,
 	    err);
 }
@@ -295,8 +301,18 @@ accept_report_sorted(json_t *rows)
 static json_t *
 accept_report_not_covered(const json_t *report, const struct evidence *e)
 {
-	static const char *const never[] = { "collectives", "incast",
-		"impact of congestion", "more than some minutes of load" };
+	static const char *const loads[LOAD_MAX] = {
+		[LOAD_COLLECTIVE] = "collectives of all nodes",
+		[LOAD_INCAST] = "incast",
+		[LOAD_CONGESTION] = "impact of congestion",
+		[LOAD_SOAK] = "load for a long time",
+	};
+	static const char *const never[] = {
+		"spread over equal-cost links: this needs counters of "
+		"switches, which agents do not read",
+		"convergence after the failure of a link: coalctl accept does "
+		"not disable links"
+	};
 	json_t *ret = json_array(), *o;
 	char text[700];
 	size_t i;
@@ -320,6 +336,10 @@ accept_report_not_covered(const json_t *report, const struct evidence *e)
 			    member_text(o, "text"));
 			json_array_append_new(ret, text_json(text));
 		}
+	for (i = 0; i < LOAD_MAX; i++)
+		if (e->loads_why[i] != NULL)
+			json_array_append_new(ret,
+			    json_sprintf("%s: %s", loads[i], e->loads_why[i]));
 	for (i = 0; i < ARRAY_LEN(never); i++)
 		json_array_append_new(ret, json_string(never[i]));
 	return ret;

@@ -13,8 +13,6 @@
 #include "common/err.h"
 #include "ctl/accept/evidence.h"
 
-#define ACCEPT_KIND        "coalmine-acceptance"
-#define ACCEPT_VERSION     1
 #define ACCEPT_PROBABILITY 0.95 /* of finding a part at accept.found */
 
 /* Return a report without runs: {kind version software promise nodes away

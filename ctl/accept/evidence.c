@@ -10,23 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/member.h"
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/promise.h"
 
 #define SIZE_TIMES  4   /* between the large and the small message */
 #define LARGE_S     0.2 /* of a large message at the promised rate */
 #define LARGE_MIN   (1U << 20)
 #define LARGE_MAX   (256U << 20)
-#define SOUND       0.75 /* quantile of paths that counts as sound */
 #define BITS_PER_GB 8.0
 #define NO_PATH     SIZE_MAX
+#define START_S     5.0 /* estimate: from the order of a run to its first byte */
 
 const char *const evidence_classes[EVIDENCE_CLASS_MAX] = {
 	[EVIDENCE_NODES] = "nodes",
 	[EVIDENCE_LEAVES] = "leaves",
 	[EVIDENCE_MEMORY] = "memory",
+	[EVIDENCE_LOAD + LOAD_COLLECTIVE] = "collective",
+	[EVIDENCE_LOAD + LOAD_INCAST] = "incast",
+	[EVIDENCE_LOAD + LOAD_CONGESTION] = "congestion",
+	[EVIDENCE_LOAD + LOAD_SOAK] = "soak",
 };
 
 /* Bytes per second of a NIC. */
@@ -136,12 +142,33 @@ evidence_class_add(struct evidence *e, enum evidence_class class, size_t parts,
 		p = &e->paths[e->path_count + i];
 		p->class = class;
 		p->parts[p->part_count++] = (uint32_t)(e->part_count + i);
-		if (class != EVIDENCE_MEMORY)
+		if (class < EVIDENCE_MEMORY)
 			p->parts[p->part_count++] = (uint32_t)(e->part_count +
 			    (i + 1) % parts);
 	}
 	e->part_count += parts;
 	e->path_count += paths;
+}
+
+static const struct load *
+evidence_loads(const struct evidence *e, enum evidence_class class)
+{
+	return &e->loads[e->parts_of[class].first -
+	    e->parts_of[EVIDENCE_LOAD].first];
+}
+
+static void
+evidence_loads_add(struct evidence *e, const struct conf *promise)
+{
+	struct load *to = e->loads;
+
+	for (int kind = 0; kind < LOAD_MAX; kind++) {
+		size_t count = load_list(promise, (enum load_kind)kind,
+		    e->nodes.count, e->leaves.count, to, &e->loads_why[kind]);
+
+		evidence_class_add(e, EVIDENCE_LOAD + kind, count, count);
+		to += count;
+	}
 }
 
 struct evidence *
@@ -158,12 +185,13 @@ evidence_new(const struct conf *promise, const json_t *nodes)
 	else if (leaves < 2)
 		e->leaves_why = "all nodes are on one leaf";
 	leaves = e->leaves_why == NULL ? leaves : 0;
-	e->paths = xcalloc(2 * n + leaves + 1, sizeof(*e->paths));
-	e->parts = xcalloc(2 * n + leaves + 1, sizeof(*e->parts));
+	e->paths = xcalloc(2 * n + leaves + LOAD_PARTS_MAX, sizeof(*e->paths));
+	e->parts = xcalloc(2 * n + leaves + LOAD_PARTS_MAX, sizeof(*e->parts));
 	evidence_class_add(e, EVIDENCE_NODES, n, evidence_ring_count(n));
 	evidence_class_add(e, EVIDENCE_LEAVES, leaves,
 	    evidence_ring_count(leaves));
 	evidence_class_add(e, EVIDENCE_MEMORY, n, n);
+	evidence_loads_add(e, promise);
 	e->efficiency = NAN;
 	e->options = (struct accept_options){ conf_real(promise, "accept",
 						  "share"),
@@ -189,18 +217,21 @@ evidence_part_name(const struct evidence *e, size_t part)
 {
 	size_t leaves = e->parts_of[EVIDENCE_LEAVES].first;
 	size_t memory = e->parts_of[EVIDENCE_MEMORY].first;
+	size_t loads = e->parts_of[EVIDENCE_LOAD].first;
 
+	if (part >= loads)
+		return e->loads[part - loads].name;
 	if (part >= memory)
 		return e->nodes.names[part - memory];
 	return part >= leaves ? e->leaves.names[part - leaves]
 			      : e->nodes.names[part];
 }
 
-/* Return the nodes of leaves whose links hold their promise, the same number
- * from each leaf, so that blocks of ranks are leaves. ret_each: that number; 0:
- * this is not possible. The caller frees the hostlist. */
+/* Return the nodes whose links hold their promise, which the caller frees.
+ * is_even: the same number from each leaf, so that blocks of ranks are leaves.
+ * ret_each: the largest number from a leaf; 0: there are no nodes. */
 static char *
-evidence_leaf_nodes(const struct evidence *e, size_t *ret_each)
+evidence_sound_nodes(const struct evidence *e, int is_even, size_t *ret_each)
 {
 	size_t *count = xcalloc(e->leaves.count + 1, sizeof(*count));
 	const char **names = xcalloc(e->nodes.count + 1, sizeof(*names));
@@ -211,6 +242,8 @@ evidence_leaf_nodes(const struct evidence *e, size_t *ret_each)
 		count[e->leaf_of[i]] += e->parts[i].state == ACCEPT_HOLDS;
 	for (size_t i = 0; i < e->leaves.count; i++)
 		each = count[i] < each ? count[i] : each;
+	if (!is_even)
+		each = e->nodes.count;
 	memset(count, 0, (e->leaves.count + 1) * sizeof(*count));
 	for (size_t i = 0; i < e->nodes.count; i++)
 		if (e->parts[i].state == ACCEPT_HOLDS &&
@@ -374,12 +407,63 @@ evidence_memory_add(struct evidence *e, const struct conf *promise,
 	return count;
 }
 
+/* The nodes of a run of loads. The uplinks of a leaf carry what its nodes send
+ * to the nodes of other leaves. */
+static struct load_nodes
+evidence_load_nodes(const struct evidence *e, const struct conf *promise,
+    const char *list)
+{
+	double over = conf_real(promise, "leaf", "oversubscription");
+	size_t *used = xcalloc(2 * e->leaves.count + 1, sizeof(*used));
+	size_t *size = used + e->leaves.count;
+	struct load_nodes ret = { .rails = (size_t)conf_int(promise, "nic",
+				      "count") };
+	struct hostlist hl = { 0 };
+
+	(void)hostlist_parse(list, &hl, NULL);
+	for (size_t i = 0; i < e->nodes.count; i++) {
+		int is_used = hostlist_has(&hl, e->nodes.names[i]);
+
+		size[e->leaf_of[i]]++;
+		used[e->leaf_of[i]] += (size_t)is_used;
+		ret.nodes += (size_t)is_used;
+	}
+	ret.blocks = (double)ret.nodes - 1;
+	for (size_t k = 0; k < e->leaves.count; k++)
+		ret.blocks = fmax(ret.blocks,
+		    over * (double)used[k] * (double)(ret.nodes - used[k]) /
+			(double)size[k]);
+	ret.blocks *= (double)ret.rails;
+	hostlist_clear(&hl);
+	free(used);
+	return ret;
+}
+
+static size_t
+evidence_load_add(struct evidence *e, enum evidence_class class,
+    const struct conf *promise, const json_t *run, const json_t *records)
+{
+	struct load_nodes n = evidence_load_nodes(e, promise,
+	    member_text(run, "nodes"));
+	const struct load *loads = evidence_loads(e, class);
+	size_t count = 0;
+
+	for (size_t i = 0; i < e->paths_of[class].count; i++)
+		evidence_x_add(&e->paths[e->paths_of[class].first + i],
+		    load_value(promise, &loads[i], &n, run, records), &count);
+	return count;
+}
+
 size_t
 evidence_add(struct evidence *e, const struct conf *promise, const json_t *run,
     const json_t *records)
 {
-	if (STR_FIND(evidence_classes, member_text(run, "class")) ==
-	    EVIDENCE_MEMORY)
+	int class = STR_FIND(evidence_classes, member_text(run, "class"));
+
+	if (class >= EVIDENCE_LOAD)
+		return evidence_load_add(e, (enum evidence_class) class,
+		    promise, run, records);
+	if (class == EVIDENCE_MEMORY)
 		return evidence_memory_add(e, promise, records);
 	return evidence_pairs_add(e, promise, run, records);
 }
@@ -387,15 +471,18 @@ evidence_add(struct evidence *e, const struct conf *promise, const json_t *run,
 void
 evidence_judge(struct evidence *e)
 {
+	/* The classes whose promise is a share of nic.rate. */
+	static const size_t of_nics[] = { EVIDENCE_NODES, EVIDENCE_LEAVES,
+		EVIDENCE_LOAD + LOAD_COLLECTIVE, EVIDENCE_LOAD + LOAD_INCAST,
+		EVIDENCE_LOAD + LOAD_SOAK };
 	double log_share = accept_typical(e->paths, e->path_count,
-	    EVIDENCE_NODES, SOUND);
+	    EVIDENCE_NODES, PROMISE_EXPECTED);
 
 	if (isfinite(log_share)) {
 		e->efficiency = exp(log_share);
-		accept_shift(e->paths, e->path_count, EVIDENCE_NODES,
-		    log_share);
-		accept_shift(e->paths, e->path_count, EVIDENCE_LEAVES,
-		    log_share);
+		for (size_t i = 0; i < ARRAY_LEN(of_nics); i++)
+			accept_shift(e->paths, e->path_count, of_nics[i],
+			    log_share);
 	}
 	accept_judge(&e->options, e->paths, e->path_count, e->parts,
 	    e->part_count);
@@ -422,35 +509,114 @@ evidence_settled(const struct evidence *e, enum evidence_class class)
 static size_t
 evidence_round_size(const struct evidence *e, enum evidence_class class)
 {
-	if (e->paths_of[class].count == 0)
+	size_t paths = e->paths_of[class].count;
+
+	if (class >= EVIDENCE_LOAD)
+		return load_turns(evidence_loads(e, class), paths);
+	if (paths == 0)
 		return 0;
 	return class == EVIDENCE_MEMORY || e->parts_of[class].count == 2 ? 1
 									 : 2;
+}
+
+/* The number of rounds before a class is judged, and how often it is. */
+static size_t
+evidence_rounds(const struct conf *promise, enum evidence_class class,
+    size_t rounds, size_t *ret_looks)
+{
+	enum load_kind kind = (enum load_kind)(class - EVIDENCE_LOAD);
+
+	*ret_looks = class < EVIDENCE_LOAD ? ACCEPT_LOOKS : load_looks(kind);
+	return class < EVIDENCE_LOAD ? rounds : load_rounds(promise, kind);
+}
+
+static char *
+evidence_nodes_all(const struct evidence *e)
+{
+	return hostlist_format((const char *const *)e->nodes.names,
+	    e->nodes.count);
+}
+
+/* Return whether the nodes are enough. */
+static int
+evidence_run_nodes_set(const struct evidence *e, enum evidence_class class,
+    json_t *run)
+{
+	size_t each = 1;
+	char *nodes = class == EVIDENCE_NODES || class == EVIDENCE_MEMORY
+	    ? evidence_nodes_all(e)
+	    : evidence_sound_nodes(e, class == EVIDENCE_LEAVES, &each);
+
+	json_object_set_new(run, "nodes", json_string(nodes));
+	json_object_set_new(run, "each", json_integer((json_int_t)each));
+	free(nodes);
+	return each > 0;
+}
+
+/* Set the options of a run of pairs, or of copies of memory. */
+static double
+evidence_run_pairs_set(const struct conf *promise, enum evidence_class class,
+    size_t turn, json_t *run)
+{
+	json_int_t rails = conf_int(promise, "nic", "count");
+	json_int_t g = rails * member_int(run, "each");
+	json_t *options = json_object();
+	uint64_t sizes[2];
+
+	evidence_sizes(promise, sizes);
+	json_object_set_new(run, "campaign",
+	    json_string(class == EVIDENCE_MEMORY ? "self" : "accept"));
+	json_object_set_new(run, "options", options);
+	json_object_set_new(run, "sizes",
+	    json_pack("[I, I]", (json_int_t)sizes[0], (json_int_t)sizes[1]));
+	json_object_set_new(options, "measure.time",
+	    json_string(conf_string(promise, "accept", "time")));
+	if (class != EVIDENCE_MEMORY)
+		json_object_update_new(options,
+		    json_pack("{s:o, s:o, s:o, s:o}", "campaign.ranks_per_node",
+			json_sprintf("%lld", (long long)rails), "pairs.g",
+			json_sprintf("%lld", (long long)g), "pairs.shift",
+			json_sprintf("%zu", turn), "measure.sizes",
+			json_sprintf("%llu,%llu", (unsigned long long)sizes[0],
+			    (unsigned long long)sizes[1])));
+	/* Two sizes; a round of the small one is shorter. */
+	return 2 * (double)conf_span_ns(promise, "accept", "time") /
+	    CLK_NS_PER_S;
+}
+
+/* Set the options of a run, and return its estimated time in seconds without
+ * its start; 0: its nodes are too few. */
+static double
+evidence_run_set(const struct evidence *e, const struct conf *promise,
+    enum evidence_class class, size_t turn, json_t *run)
+{
+	struct load_nodes n;
+	uint64_t sizes[2];
+
+	if (class < EVIDENCE_LOAD)
+		return evidence_run_pairs_set(promise, class, turn, run);
+	evidence_sizes(promise, sizes);
+	n = evidence_load_nodes(e, promise, member_text(run, "nodes"));
+	return n.nodes < 2
+	    ? 0
+	    : load_run_set(promise, evidence_loads(e, class),
+		  e->paths_of[class].count, (unsigned)turn, &n, sizes[1], run);
 }
 
 static json_t *
 evidence_run_make(const struct evidence *e, const struct conf *promise,
     enum evidence_class class, size_t made)
 {
-	size_t each = 1, size = evidence_round_size(e, class);
-	uint64_t sizes[2];
-	char *nodes;
-	json_t *ret;
+	size_t size = evidence_round_size(e, class);
+	json_t *run = json_pack("{s:s, s:i, s:i}", "class",
+	    evidence_classes[class], "round", (int)(made / size), "shift",
+	    (int)(made % size));
 
-	evidence_sizes(promise, sizes);
-	if (class == EVIDENCE_LEAVES)
-		nodes = evidence_leaf_nodes(e, &each);
-	else
-		nodes = hostlist_format((const char *const *)e->nodes.names,
-		    e->nodes.count);
-	ret = each == 0
-	    ? NULL
-	    : json_pack("{s:s, s:i, s:i, s:s, s:i, s:[I, I]}", "class",
-		  evidence_classes[class], "round", (int)(made / size), "shift",
-		  (int)(made % size), "nodes", nodes, "each", (int)each,
-		  "sizes", (json_int_t)sizes[0], (json_int_t)sizes[1]);
-	free(nodes);
-	return ret;
+	if (evidence_run_nodes_set(e, class, run) &&
+	    evidence_run_set(e, promise, class, made % size, run) > 0)
+		return run;
+	json_decref(run);
+	return NULL;
 }
 
 json_t *
@@ -458,15 +624,18 @@ evidence_next(const struct evidence *e, const struct conf *promise,
     const json_t *runs, size_t rounds)
 {
 	for (int class = 0; class < EVIDENCE_CLASS_MAX; class ++) {
-		size_t size = evidence_round_size(e, class), made = 0, i;
+		size_t size = evidence_round_size(e, class), made = 0, i, looks;
+		size_t judged = evidence_rounds(promise, class, rounds,
+				    &looks) *
+		    size;
 		const json_t *run;
 		json_t *next;
 
 		json_array_foreach (runs, i, run)
 			made += strcmp(member_text(run, "class"),
 				    evidence_classes[class]) == 0;
-		if (made >= ACCEPT_LOOKS * rounds * size ||
-		    (made > 0 && made % (rounds * size) == 0 &&
+		if (made >= looks * judged ||
+		    (made > 0 && made % judged == 0 &&
 			evidence_settled(e, class)))
 			continue;
 		next = evidence_run_make(e, promise, class, made);
@@ -476,13 +645,29 @@ evidence_next(const struct evidence *e, const struct conf *promise,
 	return NULL;
 }
 
-size_t
-evidence_runs(const struct evidence *e, size_t rounds, size_t *ret_fewest)
+struct evidence_cost
+evidence_cost(const struct evidence *e, const struct conf *promise,
+    size_t rounds)
 {
-	size_t sum = 0;
+	struct evidence_cost ret = { 0 };
+	char *nodes = evidence_nodes_all(e);
 
-	for (int class = 0; class < EVIDENCE_CLASS_MAX; class ++)
-		sum += rounds * evidence_round_size(e, class);
-	*ret_fewest = sum;
-	return ACCEPT_LOOKS * sum;
+	for (int class = 0; class < EVIDENCE_CLASS_MAX; class ++) {
+		size_t looks,
+		    each = evidence_rounds(promise, class, rounds, &looks);
+		size_t turns = evidence_round_size(e, class);
+		json_t *run = json_pack("{s:s}", "nodes", nodes);
+		double s = turns == 0
+		    ? 0
+		    : evidence_run_set(e, promise, class, 0, run);
+
+		ret.fewest += each * turns;
+		ret.most += looks * each * turns;
+		ret.sending_s += s * (double)(each * turns);
+		ret.fewest_s += (START_S + s) * (double)(each * turns);
+		ret.most_s += (START_S + s) * (double)(looks * each * turns);
+		json_decref(run);
+	}
+	free(nodes);
+	return ret;
 }

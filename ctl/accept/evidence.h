@@ -12,13 +12,17 @@
 #include "common/conf.h"
 #include "common/hostlist.h"
 #include "ctl/accept/accept_judge.h"
+#include "ctl/accept/load.h"
 
 /* The classes of paths. */
 enum evidence_class {
 	EVIDENCE_NODES,  /* pairs of neighbours */
 	EVIDENCE_LEAVES, /* pairs of leaves, all nodes of both at once */
 	EVIDENCE_MEMORY, /* the memory of each node */
-	EVIDENCE_CLASS_MAX
+	/* Loads of all nodes that hold; from here on a class is a load_kind,
+	 * and each of its paths is a part. */
+	EVIDENCE_LOAD,
+	EVIDENCE_CLASS_MAX = EVIDENCE_LOAD + LOAD_MAX
 };
 extern const char *const evidence_classes[EVIDENCE_CLASS_MAX];
 
@@ -43,22 +47,29 @@ struct evidence {
 	struct accept_options options;
 	/* The reason why leaves cannot be measured, or NULL. */
 	const char *leaves_why;
+	struct load loads[LOAD_PARTS_MAX]; /* in the order of their parts */
+	const char *loads_why[LOAD_MAX]; /* of what is not measured, or NULL */
 };
 
 /* Return the parts and paths of a cluster, which the caller frees. nodes:
  * [{node leaf}] of the nodes that are measured. */
 struct evidence *evidence_new(const struct conf *promise, const json_t *nodes);
 void evidence_free(struct evidence *e); /* NULL is allowed */
-/* Return the next run to make, {class round shift nodes each sizes}, which the
- * caller decrefs; NULL: all runs were made. runs: the runs that were made; e
- * has their records and was judged. rounds: number of rounds of each class
- * before the class is judged. */
+/* Return the next run to make, {class campaign round shift nodes each sizes
+ * options}, which the caller decrefs; NULL: all runs were made. runs: the runs
+ * that were made; e has their records and was judged. rounds: number of rounds
+ * of each class before the class is judged. */
 json_t *evidence_next(const struct evidence *e, const struct conf *promise,
     const json_t *runs, size_t rounds);
-/* Return the largest number of runs that evidence_next can return, and the
- * smallest in *ret_fewest. */
-size_t evidence_runs(const struct evidence *e, size_t rounds,
-    size_t *ret_fewest);
+/* The cost of an acceptance. */
+struct evidence_cost {
+	size_t fewest, most;     /* number of runs */
+	double fewest_s, most_s; /* their time, estimated */
+	double sending_s;        /* in which nodes send, of the fewest runs */
+};
+/* Return the cost of the runs that evidence_next returns. */
+struct evidence_cost evidence_cost(const struct evidence *e,
+    const struct conf *promise, size_t rounds);
 /* Add the records of a run {class sizes each}; each: nodes of each leaf. Return
  * the number of paths that it measured. */
 size_t evidence_add(struct evidence *e, const struct conf *promise,

@@ -13,6 +13,15 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
+/* What no source has, and no guess fits. */
+static const char loads[] =
+    "\n[collective]\n# compared with a prediction from the values above\n"
+    "names = allreduce,allgather,alltoall\n"
+    "\n[incast]\nsenders = 2,4,8,16,32,64\n"
+    "\n[congestion]\n# limit of the supplier, for example 3; 0: not promised\n"
+    "impact = 0\n"
+    "\n[soak]\n# for example 8h; 0: not promised\ntime = 0\n";
+
 struct writer {
 	struct strbuf text;
 	struct strbuf guessed;
@@ -189,6 +198,7 @@ promise_write(const struct promise_known *known, struct err *err)
 	strbuf_addf(&w.text, "\n[memory]\n");
 	promise_guess(&w, "memory.rate", 0,
 	    "0 compares each node with the typical one");
+	strbuf_addf(&w.text, "%s", loads);
 	strbuf_addf(&all,
 	    "# coalctl promise init: check every value, and remove checked "
 	    "ones from guessed.\n# Keys: coalmine-promise(5).\n[promise]\n"

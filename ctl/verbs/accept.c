@@ -4,7 +4,6 @@
  * whether it keeps the promise. The report file is written after every run, so
  * that an interrupted acceptance continues.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "ctl/accept/seal.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/records.h"
+#include "ctl/lib/reference.h"
 #include "ctl/lib/runs.h"
 #include "ctl/verbs/nic.h"
 #include "ctl/verbs/verbs.h"
@@ -27,10 +27,9 @@
 #include "schema/names_run.h"
 #include "schema/promise.h"
 
-#define CAMPAIGN   "accept"
-#define FILE_MAX   (64U << 20)
-#define FOUND_WITH 0.95
-#define START_S    5.0 /* estimate: from the order of a run to its first byte */
+#define FILE_MAX        (64U << 20)
+#define FOUND_WITH      0.95
+#define PUBLISHED_BYTES 1073741824.0 /* published results near this size */
 
 enum { EXIT_KEPT, EXIT_BROKEN, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
 
@@ -201,6 +200,8 @@ accept_report_resume(struct acceptance *a, const char *path)
 				"file; give another file to --out",
 		    path);
 	json_object_del(a->report, "seal");
+	json_object_set_new(a->report, "version",
+	    json_integer(PROMISE_REPORT_VERSION));
 	return 0;
 }
 
@@ -236,26 +237,21 @@ accept_open(struct acceptance *a)
 static void
 accept_print_plan(const struct acceptance *a, FILE *to)
 {
-	double time_s = (double)conf_span_ns(a->promise, "accept", "time") /
-	    1e9;
+	struct evidence_cost cost = evidence_cost(a->e, a->promise, a->rounds);
 	double rate = conf_real(a->promise, "nic", "rate") / 8e-9;
-	double most_s, bytes;
-	size_t fewest, most = evidence_runs(a->e, a->rounds, &fewest);
 	char lo[PRINT_BYTES], hi[PRINT_BYTES], each[PRINT_BYTES];
 
-	/* Two sizes; a round of the small one is shorter. */
-	most_s = START_S + 2 * time_s;
-	bytes = rate * 2 * time_s * (double)fewest *
-	    (double)conf_int(a->promise, "nic", "count");
-	print_span(most_s * (double)fewest, lo);
-	print_span(most_s * (double)most, hi);
-	str_bytes_format(bytes, each, sizeof(each));
+	print_span(cost.fewest_s, lo);
+	print_span(cost.most_s, hi);
+	str_bytes_format(rate * cost.sending_s *
+		(double)conf_int(a->promise, "nic", "count"),
+	    each, sizeof(each));
 	fprintf(to,
 	    "%zu nodes on %zu lea%s: %zu to %zu runs, about %s to %s; each "
 	    "node sends at most %s in the first %zu runs\n",
 	    a->e->nodes.count, a->e->leaves.count,
-	    a->e->leaves.count == 1 ? "f" : "ves", fewest, most, lo, hi, each,
-	    fewest);
+	    a->e->leaves.count == 1 ? "f" : "ves", cost.fewest, cost.most, lo,
+	    hi, each, cost.fewest);
 	fprintf(to,
 	    "with %zu rounds, a part at %.0f %% of its promised value is "
 	    "detected with probability %.2f, if repeated runs differ by %.1f "
@@ -281,41 +277,20 @@ accept_plan(struct ctl *c)
 
 /* ---- runs ---- */
 
-/* The order of a run of pairs, or of copies of memory. */
+/* The order of a run. */
 static json_t *
 accept_order_make(const struct acceptance *a, const json_t *run)
 {
 	const struct opt_values *given = &a->c->opts.of[OPT_OVERRIDE];
-	const json_t *sizes = json_object_get(run, "sizes");
-	int is_memory = strcmp(member_text(run, "class"),
-			    evidence_classes[EVIDENCE_MEMORY]) == 0;
-	json_int_t rails = conf_int(a->promise, "nic", "count");
-	json_t *o = json_object();
 	struct hostlist hl = { 0 };
-	char text[64];
+	json_t *o = json_object();
 
 	(void)hostlist_parse(member_text(run, "nodes"), &hl, NULL);
 	json_object_set(o, "campaign.nodes", json_object_get(run, "nodes"));
-	snprintf(text, sizeof(text), "%zu", hl.count);
-	json_object_set_new(o, "campaign.nodes_min", json_string(text));
+	json_object_set_new(o, "campaign.nodes_min",
+	    json_sprintf("%zu", hl.count));
 	hostlist_clear(&hl);
-	json_object_set_new(o, "measure.time",
-	    json_string(conf_string(a->promise, "accept", "time")));
-	if (is_memory)
-		goto overrides;
-	snprintf(text, sizeof(text), "%" PRId64, (int64_t)rails);
-	json_object_set_new(o, "campaign.ranks_per_node", json_string(text));
-	snprintf(text, sizeof(text), "%" PRId64,
-	    (int64_t)(rails * member_int(run, "each")));
-	json_object_set_new(o, "pairs.g", json_string(text));
-	snprintf(text, sizeof(text), "%" PRId64,
-	    (int64_t)member_int(run, "shift"));
-	json_object_set_new(o, "pairs.shift", json_string(text));
-	snprintf(text, sizeof(text), "%" PRId64 ",%" PRId64,
-	    (int64_t)json_integer_value(json_array_get(sizes, 0)),
-	    (int64_t)json_integer_value(json_array_get(sizes, 1)));
-	json_object_set_new(o, "measure.sizes", json_string(text));
-overrides:
+	json_object_update(o, json_object_get(run, "options"));
 	for (size_t i = 0; i < given->count; i++) {
 		char *name = xstrndup(given->values[i],
 		    strcspn(given->values[i], "="));
@@ -343,14 +318,11 @@ accept_records_get(struct ctl *c, const char *run, json_t **ret,
 static int
 accept_run_one(struct acceptance *a, json_t *run)
 {
-	const char *campaign = strcmp(member_text(run, "class"),
-				   evidence_classes[EVIDENCE_MEMORY]) == 0
-	    ? "self"
-	    : CAMPAIGN;
 	json_t *order = accept_order_make(a, run), *answer, *ended, *records;
 	char digest[PKI_DIGEST_TEXT];
 	size_t paths;
-	int rc = ctl_post(a->c, "campaigns/*/run", campaign, order, &answer);
+	int rc = ctl_post(a->c, "campaigns/*/run", member_text(run, "campaign"),
+	    order, &answer);
 
 	json_decref(order);
 	if (rc != 0)
@@ -503,6 +475,17 @@ accept_print(const struct ctl *c, const json_t *report)
 	member_foreach (json_object_get(report, "promise"), "guessed", i, o)
 		printf("guessed value of the promise: %s\n",
 		    json_string_value(o));
+	member_foreach (report, "published", i, o) {
+		str_bytes_format(member_number(o, "bytes"), text, sizeof(text));
+		printf("published elsewhere: %s of %s, %s, %s, %.0f ranks: "
+		       "%.4g GB/s of bus bandwidth: %s\n",
+		    member_text(o, "op"), text,
+		    member_text_or(o, "gpu", "any GPU"),
+		    member_text_or(o, "fabric", "fabric not stated"),
+		    member_number(o, "ranks"),
+		    member_number(o, "busbw_bytes_per_s") / 1e9,
+		    member_text(o, "source"));
+	}
 	json_decref(rows);
 }
 
@@ -521,6 +504,39 @@ accept_html_write(const struct ctl *c, const json_t *report)
 	return rc;
 }
 
+/* Set the member published: results of the promised collectives on clusters of
+ * the same class. No result depends on them. */
+static int
+accept_published_set(const struct acceptance *a)
+{
+	json_int_t rails = conf_int(a->promise, "nic", "count");
+	struct reference_class class = { conf_string(a->promise, "promise",
+					     "gpu"),
+		conf_string(a->promise, "promise", "fabric"), NULL,
+		conf_real(a->promise, "nic", "rate") * (double)rails,
+		PUBLISHED_BYTES, (int)a->e->nodes.count,
+		(int)(a->e->nodes.count * (size_t)rails) };
+	json_t *all = json_array(), *reference, *rows;
+	struct err err;
+
+	if (reference_read(&reference, &err) < 0) {
+		json_decref(all);
+		return ctl_fail("%s", err.text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(a->e->loads); i++) {
+		class.op = a->e->loads[i].word;
+		if (a->e->loads[i].kind != LOAD_COLLECTIVE ||
+		    class.op[0] == '\0')
+			continue;
+		rows = reference_match(reference, &class);
+		json_array_extend(all, rows);
+		json_decref(rows);
+	}
+	json_object_set_new(a->report, "published", all);
+	json_decref(reference);
+	return 0;
+}
+
 static int
 accept_finish(struct acceptance *a)
 {
@@ -529,7 +545,9 @@ accept_finish(struct acceptance *a)
 	int rc;
 
 	accept_report_judge(a->report, a->promise, a->e);
-	rc = accept_save(a);
+	rc = accept_published_set(a);
+	if (rc == 0)
+		rc = accept_save(a);
 	if (rc == 0)
 		rc = accept_html_write(a->c, a->report);
 	if (rc != 0)
@@ -630,12 +648,15 @@ accept_sign(struct ctl *c)
 	return rc;
 }
 
-/* Make the results again from the stored records, and compare. */
+/* Make the results again from the stored records, and compare. Later versions
+ * list more indicators and more that was not covered. */
 static int
 accept_recompute(struct acceptance *a)
 {
 	static const char *const made[] = { "efficiency", "results", "detects",
-		"kpis", "not_covered", "summary" };
+		"summary", "kpis", "not_covered" };
+	size_t count = ARRAY_LEN(made) -
+	    (member_int(a->report, "version") < PROMISE_REPORT_VERSION ? 2 : 0);
 	json_t *old = json_deep_copy(a->report);
 	int rc = accept_records_all(a);
 
@@ -643,7 +664,7 @@ accept_recompute(struct acceptance *a)
 		accept_judge_now(a);
 		accept_report_judge(a->report, a->promise, a->e);
 	}
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(made); i++) {
+	for (size_t i = 0; rc == 0 && i < count; i++) {
 		const json_t *was = json_object_get(old, made[i]);
 
 		if (was == NULL ||
@@ -679,6 +700,11 @@ accept_verify(struct ctl *c)
 		printf("valid: signed by %s, and equal to the result of %zu "
 		       "stored runs\n",
 		    name, json_array_size(json_object_get(a.report, "runs")));
+	if (rc == 0 && member_int(a.report, "version") < PROMISE_REPORT_VERSION)
+		printf("not compared: kpis, not_covered: the report has "
+		       "version %lld, this program writes version %d\n",
+		    (long long)member_int(a.report, "version"),
+		    PROMISE_REPORT_VERSION);
 	accept_clear(&a);
 	return rc;
 }
@@ -692,12 +718,14 @@ const struct verb verbs_accept[] = {
 	{ "accept", "run", "PROMISE", 1, 1, "all html json out override",
 	    "file", "Measure the cluster against a promise file.",
 	    "Neighbouring nodes exchange messages in pairs, then neighbouring "
-	    "leaves with all their nodes, then each node copies memory. Each "
+	    "leaves with all their nodes, then each node copies memory. Then "
+	    "all nodes run the collectives, incast, congestion and soak of "
+	    "the promise. Each "
 	    "part holds its promise, fails it, or is undetermined; the failed "
 	    "ones are listed first, worst first. --out stores the report as "
 	    "JSON after every run; started again with the same file, an "
 	    "interrupted acceptance continues. --html writes the report for "
-	    "print. --override sets options of the campaigns accept and self. "
+	    "print. --override sets options of all its campaigns. "
 	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; "
 	    "3: not measured. The verb requires root or the collector's user "
 	    "on the collector's host, or a certificate with role operator. "

@@ -12,10 +12,7 @@
 #include "common/member.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
-
-#define KIND     "coalmine-acceptance"
-#define VERSION  1
-#define EXPECTED 0.75 /* as in ctl/accept/evidence.c */
+#include "schema/promise.h"
 
 /* Return the expected rate of nodes or leaves; NAN: none was measured. */
 static double
@@ -28,7 +25,7 @@ promised_rate(const json_t *rows)
 	json_array_foreach ((json_t *)(uintptr_t)rows, i, row)
 		if (member_number(row, "rate") > 0)
 			x[n++] = member_number(row, "rate");
-	ret = n == 0 ? NAN : robust_quantile(x, n, EXPECTED);
+	ret = n == 0 ? NAN : robust_quantile(x, n, PROMISE_EXPECTED);
 	free(x);
 	return ret;
 }
@@ -53,12 +50,13 @@ promised_parse(const char *path, const char *text, struct promised **ret,
 		    json_true());
 	p->node_rate = promised_rate(json_object_get(report, "nodes"));
 	p->leaf_rate = promised_rate(json_object_get(report, "leaves"));
-	if (strcmp(member_text(report, "kind"), KIND) != 0 ||
-	    member_int(report, "version") != VERSION)
+	if (strcmp(member_text(report, "kind"), PROMISE_REPORT_KIND) != 0 ||
+	    member_int(report, "version") < PROMISE_REPORT_OLDEST ||
+	    member_int(report, "version") > PROMISE_REPORT_VERSION)
 		rc = err_set(err, -EINVAL,
 		    "%.200s: expected a report of coalctl accept run, version "
-		    "%d",
-		    path, VERSION);
+		    "%d to %d",
+		    path, PROMISE_REPORT_OLDEST, PROMISE_REPORT_VERSION);
 	else if (!json_is_object(json_object_get(report, "summary")))
 		rc = err_set(err, -EINVAL,
 		    "%.200s: the acceptance has not ended: continue coalctl "

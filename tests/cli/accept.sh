@@ -27,7 +27,8 @@ printf '200\n[{"text": "leaf1 node[1-2] rail=0 gbps=100 up=spine1*2@50\\nleaf2 n
 for i in 1 2 3 4 5 6; do
 	printf '200\n{"run": "acc-%d"}\n' $i >"$at/POST_campaigns_accept_run-$i"
 	printf '200\n{"run": "mem-%d"}\n' $i >"$at/POST_campaigns_self_run-$i"
-	for kind in acc mem; do
+	printf '200\n{"run": "inc-%d"}\n' $i >"$at/POST_campaigns_group_run-$i"
+	for kind in acc mem inc; do
 		printf '200\n{"run": "%s-%d", "state": "finished", "cause": "none", "started_unix_ns": 1, "ended_unix_ns": 1}\n' \
 		    $kind $i >"$at/GET_runs_$kind-$i"
 	done
@@ -65,6 +66,16 @@ for i in 1 2 3 4 5 6; do
 			    ((i == 3) ? 6e9 : 12e9) * (1 + 0.002 * ((run + i) % 3 - 1))
 		print "]}]"
 	}' >"$at/GET_runs_mem-${i}_records"
+	# Two nodes send to one: 12 GB/s arrive.
+	awk -v run=$i 'BEGIN {
+		print 200
+		for (k = 0; k < 2; k++) {
+			bytes = k ? 268435488 : 67108872
+			printf "%s{\"probe\": \"group\", \"of\": \"whole\", \"groups\": 3, \"bytes\": %d, \"median_middle\": %.9f}",
+			    k ? ", " : "[", bytes, 1e-4 + bytes / 12e9 / (1 + 0.002 * (run % 3 - 1))
+		}
+		print "]"
+	}' >"$at/GET_runs_inc-${i}_records"
 done
 
 restart() {
@@ -96,6 +107,8 @@ check "order of pairs: $(cat "$work/requests")" grep -q \
     "$work/requests"
 check "order of memory" grep -q 'campaigns/self/run {"overrides":{"campaign.nodes":"node\[1-4\]","campaign.nodes_min":"4","measure.time":"1s","campaign.mpi":"mpich"}}' \
     "$work/requests"
+check "order of incast: $(cat "$work/requests")" grep -q 'campaigns/group/run {"overrides":{"campaign.nodes":"node\[1,3-4\]","campaign.nodes_min":"3","campaign.nodes_max":"3","group.direction":"in","group.g":"1","group.k":"1","measure.time":"1s","campaign.ranks_per_node":"1","measure.sizes":"67108872,268435488","measure.vary":"n 3","campaign.mpi":"mpich"}}' \
+    "$work/requests"
 check "page without a script or an address" sh -c \
     '! grep -Eq "<script|https?:" "$0"' "$work/report.html"
 check "page: results" grep -q '<td>link</td><td>node2</td>' "$work/report.html"
@@ -122,6 +135,21 @@ rc=$?
 check "a changed report: $rc" [ $rc = 3 ]
 check "a changed report: $(cat "$work/said")" grep -q \
     "the report was changed: SHA-256 of the report is" "$work/said"
+# Indicators of version 1 are not compared.
+sed -e 's/"version": 2/"version": 1/' -e 's/Jain index/index/' \
+    "$work/report.json" >"$work/old"
+"$coalctl" accept sign "$work/old" "$pki"
+expect accept-verify-old 0 "$coalctl" accept verify "$work/old" \
+    --ca "$pki/ca.pem"
+jq '.version = 9' "$work/report.json" >"$work/new"
+expect accept-version 3 "$coalctl" accept show "$work/new"
+jq '.published = [{op: "allreduce", bytes: 1e9, gpu: "h100", ranks: 16,
+    busbw_bytes_per_s: 4e11, source: "https://example.org/"}] |
+    .results = [] | .kpis = [] | .detects = [] | .not_covered = []' \
+    "$work/report.json" >"$work/published"
+expect accept-published 0 "$coalctl" accept show "$work/published" \
+    --html "$work/published.html"
+check "page: published results" grep -q '<td>h100</td>' "$work/published.html"
 # Its author can sign anything, but not other records.
 "$coalctl" accept sign "$work/changed" "$pki"
 restart

@@ -32,9 +32,14 @@
 #define SCATTER  0.02
 #define HOLE     0.02 /* what retransmitted frames leave of the rate */
 #define PROMISED 2.0
+#define OF_LOADS 0.8 /* default of collective.share and incast.share */
+#define IMPACT   4.0 /* promised */
 
 struct world {
 	double node[NODES], up[LEAVES], memory[NODES];
+	/* Share of the rate that remains in collectives, and at a receiver. */
+	double collective, incast;
+	double impact; /* of congestion, at full load */
 	double scatter;
 	uint64_t seed, draws;
 };
@@ -110,14 +115,93 @@ pairs_rows(struct world *w, const struct hostlist *hl, size_t each,
 	return rows;
 }
 
+/* Every node sends a block to every other one, directly. */
+static double
+blocks_time(const struct world *w, const struct hostlist *hl)
+{
+	size_t used[LEAVES] = { 0 };
+	double most = (double)hl->count - 1;
+
+	for (size_t i = 0; i < hl->count; i++)
+		used[((size_t)atoi(hl->names[i] + 1) - 1) / LEAF]++;
+	for (size_t k = 0; k < LEAVES; k++)
+		most = fmax(most,
+		    (double)(used[k] * (hl->count - used[k])) / w->up[k]);
+	return most / (RATE * REACHED * w->collective);
+}
+
+static json_t *
+impact_records(struct world *w, const json_t *run)
+{
+	static const char *const tests[] = { "lat", "bw-sync", "allreduce" };
+	const char *strength = json_string_value(
+	    json_object_get(json_object_get(run, "options"),
+		"congestor.strength"));
+	json_t *records = json_array();
+
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		json_array_append_new(records,
+		    json_pack("{s:s, s:s, s:s, s:f}", "probe", "impact", "of",
+			"mean", "test", tests[i], "value",
+			(1 + (w->impact - 1) * atof(strength)) * noise(w)));
+	return records;
+}
+
+/* A run of collectives, or of incast. */
+static json_t *
+load_records(struct world *w, const json_t *run, const struct hostlist *hl)
+{
+	static const unsigned groups[] = { 5, 17 };
+	const json_t *sizes = json_object_get(run, "sizes");
+	int is_incast = strcmp(json_string_value(json_object_get(run, "class")),
+			    "incast") == 0;
+	json_t *records = json_array();
+
+	for (size_t k = 0; k < 4; k++) {
+		double bytes = json_number_value(json_array_get(sizes, k / 2));
+		double s = is_incast ? bytes / (RATE * REACHED * w->incast)
+				     : bytes * blocks_time(w, hl);
+
+		if (is_incast)
+			json_array_append_new(records,
+			    json_pack("{s:s, s:s, s:i, s:f, s:f}", "probe",
+				"group", "of", "whole", "groups",
+				(int)groups[k % 2], "bytes", bytes,
+				"median_middle", START_S + s * noise(w)));
+		else
+			json_array_append_new(records,
+			    json_pack("{s:s, s:s, s:f, s:f}", "probe",
+				"speedup", "collective",
+				k % 2 == 0 ? "allreduce" : "alltoall", "bytes",
+				bytes * (double)hl->count, "seconds",
+				START_S + s * (k % 2 == 0 ? 2 : 1) * noise(w)));
+	}
+	return records;
+}
+
 static json_t *
 records_of(struct world *w, const json_t *run)
 {
 	const json_t *sizes = json_object_get(run, "sizes");
-	json_t *records = json_array(), *rows;
+	const char *campaign = json_string_value(
+	    json_object_get(run, "campaign"));
+	json_t *records, *rows;
 	struct hostlist hl;
 	char name[16];
 
+	if (strcmp(campaign, "gpcnet") == 0)
+		return impact_records(w, run);
+	assert_int_equal(hostlist_parse(json_string_value(
+					    json_object_get(run, "nodes")),
+			     &hl, NULL),
+	    0);
+	if (strcmp(campaign, "collectives") == 0 ||
+	    strcmp(campaign, "group") == 0) {
+		records = load_records(w, run, &hl);
+		hostlist_clear(&hl);
+		return records;
+	}
+	records = json_array();
 	if (strcmp(json_string_value(json_object_get(run, "class")),
 		"memory") == 0) {
 		rows = json_array();
@@ -130,12 +214,9 @@ records_of(struct world *w, const json_t *run)
 		json_array_append_new(records,
 		    json_pack("{s:s, s:s, s:i, s:o}", "probe", "self", "of",
 			"whole", "bytes", 1, "nodes", rows));
+		hostlist_clear(&hl);
 		return records;
 	}
-	assert_int_equal(hostlist_parse(json_string_value(
-					    json_object_get(run, "nodes")),
-			     &hl, NULL),
-	    0);
 	for (size_t k = 0; k < 2; k++) {
 		double bytes = json_number_value(json_array_get(sizes, k));
 
@@ -157,9 +238,12 @@ promise_new(void)
 	struct conf *c;
 	struct err err;
 
-	assert_int_equal(
-	    conf_parse(options_promise, "promise",
-		"[nic]\nrate = 200\n[leaf]\noversubscription = 2\n", &c, &err),
+	assert_int_equal(conf_parse(options_promise, "promise",
+			     "[nic]\nrate = 200\n[leaf]\noversubscription = 2\n"
+			     "[collective]\nnames = allreduce,alltoall\n"
+			     "[incast]\nsenders = 4,16,64\n"
+			     "[congestion]\nimpact = 4\nloads = 50,100\n",
+			     &c, &err),
 	    0);
 	return c;
 }
@@ -250,9 +334,45 @@ make_memory(struct world *w)
 	w->memory[w->seed % NODES] = 0.5;
 }
 
+static void
+make_slow_collectives(struct world *w)
+{
+	w->collective = 0.6;
+}
+
+static void
+make_incast(struct world *w)
+{
+	w->incast = 0.5;
+}
+
+static void
+make_congestion(struct world *w)
+{
+	w->impact = 6;
+}
+
+/* A leaf with fewer uplinks limits collectives, too. */
+static int
+load_is_bad(const struct world *w, const struct load *l)
+{
+	double share = w->collective;
+
+	for (size_t k = 0; k < LEAVES; k++)
+		share = fmin(share, w->collective * w->up[k] * PROMISED / LEAF);
+	return l->kind == LOAD_COLLECTIVE ? share < OF_LOADS * 0.95
+	    : l->kind == LOAD_INCAST
+	    ? w->incast < OF_LOADS * 0.95
+	    : 1 + (w->impact - 1) * l->number / 100 > IMPACT / 0.95;
+}
+
 static int
 part_is_bad(const struct world *w, const struct evidence *e, size_t i)
 {
+	size_t loads = e->parts_of[EVIDENCE_LOAD].first;
+
+	if (i >= loads)
+		return load_is_bad(w, &e->loads[i - loads]);
 	if (i >= e->parts_of[EVIDENCE_MEMORY].first)
 		return w->memory[i - e->parts_of[EVIDENCE_MEMORY].first] < 1;
 	if (i >= e->parts_of[EVIDENCE_LEAVES].first)
@@ -271,6 +391,9 @@ static const struct fabric {
 	{ "oversubscription 3:1 where 2:1 was promised", make_oversubscribed },
 	{ "an MTU hole", make_hole },
 	{ "a node with half its memory bandwidth", make_memory },
+	{ "collectives at 60 % of the prediction", make_slow_collectives },
+	{ "incast at 50 % of the receiver's rate", make_incast },
+	{ "congestion impact of 6 where 4 was promised", make_congestion },
 };
 
 /* Reports in which any part is wrongly passed, wrongly failed, undetermined. */
@@ -311,7 +434,11 @@ test_trials(void **state)
 		size_t runs;
 
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-			struct world w = { .seed = seed, .scatter = SCATTER };
+			struct world w = { .seed = seed,
+				.scatter = SCATTER,
+				.collective = 1,
+				.incast = 1,
+				.impact = 3 };
 			struct evidence *e;
 
 			for (size_t i = 0; i < NODES; i++)
