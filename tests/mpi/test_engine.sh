@@ -271,14 +271,14 @@ case_fabric() {
 
 # Bursts: congestors send in a quarter of the time, by pauses, or by strength. A
 # burst lasts some agreements longer than configured. Canaries measure
-# concurrently.
+# concurrently. At full strength their idle time is less than half of that.
 case_bursts() {
-	local least most
+	local idle=() least most more first second
 
-	for more in "congestor.burst=40ms congestor.pause=160ms 0.15 0.85" \
-		"congestor.strength=0.25 canary.tests=lat 0.15 0.85" \
-		"congestor.burst=60s congestor.strength=1 0.85 1"; do
-		read -r first second least most <<<"$more"
+	for more in "congestor.burst=40ms congestor.pause=160ms" \
+		"congestor.strength=0.25 canary.tests=lat" \
+		"congestor.burst=60s congestor.strength=1"; do
+		read -r first second <<<"$more"
 		engine 6 run "$work/c.conf" --json "$work/records" \
 			-o congestor.mix=incast,alltoall -o canary.share=0.34 \
 			-o congestor.bytes=64K -o canary.tests=lat \
@@ -286,13 +286,19 @@ case_bursts() {
 			-o "$first" -o "$second"
 		complete "bursts"
 		[ "$(count '.probe=="congestor" and .n>0 and
-			.busy>'"$least"' and .busy<='"$most")" = 2 ] ||
-			fail "$more: $(grep '"congestor"' "$work/records" |
-				grep -o '"busy": *[0-9.]*')"
+			.busy>0.15 and .busy<=1')" = 2 ] || fail "$more: busy"
+		mapfile -t -O ${#idle[@]} idle < <(jq '
+			select(.probe == "congestor") | 1 - .busy' "$work/records")
 		[ "$(count '.stop_s>5')" = 0 ] || fail "$more: stops late"
 		[ "$(count '.probe=="impact" and .of=="mean" and
 			.value>0')" = 1 ] || fail "$more: impact"
 	done
+	least=$(printf '%s\n' "${idle[@]:0:4}" | sort -g | head -n 1)
+	most=$(printf '%s\n' "${idle[@]:4}" | sort -g | tail -n 1)
+	if [ ${#idle[@]} != 6 ] ||
+		! awk "BEGIN { exit !(2 * $most < $least) }"; then
+		fail "idle shares by burst, strength, none: ${idle[*]}"
+	fi
 }
 
 # If a rank dies, the run ends soon.
