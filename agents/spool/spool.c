@@ -580,11 +580,13 @@ spool_file_done(struct spool *sp, struct file *f)
 	sp->bytes -= f->bytes;
 	f->bytes = 0;
 	f->sent_at = 0;
-	if (f->finished && f->lost_records == 0) {
-		unlink(f->path);
-		spool_file_free(sp, f);
-	} else if (f->fd >= 0 && ftruncate(f->fd, 0) < 0) {
+	/* If the file cannot be removed, nothing of it is sent again. */
+	if (f->fd >= 0 && ftruncate(f->fd, 0) < 0)
 		log_warn("spool: cannot truncate %s", f->path);
+	if (f->finished && f->lost_records == 0) {
+		if (unlink(f->path) < 0 && errno != ENOENT)
+			log_warn("spool: cannot remove %s", f->path);
+		spool_file_free(sp, f);
 	}
 }
 

@@ -463,7 +463,9 @@ SILENT = {
     # tls_load reads it again
     "tls_load", "enroll_lacks",
     # a file with the old name is found later, when it is created
-    "pki_pair_replace",
+    "pki_pair_replace", "file_replace", "sock_listen",
+    # it is read again
+    "store_file_quick_check",
 }
 
 
