@@ -176,7 +176,8 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
           "one window of the objective. Fast and slow: the windows of the "
           "alerts.",
           [('coalmine_objective_burn_rate{%s, window="long", '
-            'alert=~"fast|slow"}', "{{objective}}, of the {{of}}, {{alert}}")], "none"),
+            'alert=~"fast|slow"}',
+            "{{objective}}, of the {{of}}, {{alert}}")], "none"),
     rows("Outliers by name", "what: node, rail, leaf, link, host, drift, "
          "prediction or undetermined; bad: confirmed by a confirmation run.",
          [("coalmine_node_verdict{%s}", ""),
