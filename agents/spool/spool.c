@@ -580,8 +580,9 @@ spool_file_done(struct spool *sp, struct file *f)
 	sp->bytes -= f->bytes;
 	f->bytes = 0;
 	f->sent_at = 0;
-	/* If the file cannot be removed, nothing of it is sent again. */
-	if (f->fd >= 0 && ftruncate(f->fd, 0) < 0)
+	/* If the file cannot be removed, nothing of it is sent again. A file
+	 * that could not be replaced is also the one that was kept aside. */
+	if (f->fd >= 0 && f->failed == 0 && ftruncate(f->fd, 0) < 0)
 		log_warn("spool: cannot truncate %s", f->path);
 	if (f->finished && f->lost_records == 0) {
 		if (unlink(f->path) < 0 && errno != ENOENT)
