@@ -220,16 +220,20 @@ report_compare_cb(const void *a, const void *b)
 	return (x->worse < y->worse) - (x->worse > y->worse);
 }
 
-/* Return how slow a node or pair with this median of n samples can be without
- * being listed, in the sign of struct node_row.worse; INFINITY if there are too
- * few nodes. The median of fewer samples than a node has varies more. */
-static double
-report_scatter_limit(const json_t *r, int sign, double n_samples)
+/* The medians of the nodes of a record, in the sign of struct
+ * node_row.worse. */
+struct scatter {
+	double middle, reach; /* INFINITY: too few nodes */
+	double samples;       /* of a node, in the mean */
+};
+
+static struct scatter
+report_scatter(const json_t *r, int sign)
 {
 	const json_t *nodes = json_object_get(r, "nodes");
 	size_t count = 0, i;
 	double *p50 = xcalloc(json_array_size(nodes) + 1, sizeof(*p50));
-	double middle, reach = INFINITY, samples = 0;
+	struct scatter ret = { .reach = INFINITY };
 	json_t *n;
 
 	json_array_foreach (nodes, i, n) {
@@ -237,16 +241,28 @@ report_scatter_limit(const json_t *r, int sign, double n_samples)
 		if (!isfinite(p50[count]))
 			continue;
 		count++;
-		samples += member_number(n, "n");
+		ret.samples += member_number(n, "n");
 	}
-	middle = robust_median(p50, count);
+	ret.samples /= (double)count;
+	ret.middle = robust_median(p50, count);
 	if (count >= SCATTER_NODES)
-		reach = fmax(SCATTER_SIGMAS * robust_mad(p50, count, middle),
-		    SCATTER_SHARE * fabs(middle));
-	if (samples / (double)count > n_samples && n_samples > 0)
-		reach *= sqrt(samples / (double)count / n_samples);
+		ret.reach = fmax(SCATTER_SIGMAS *
+			robust_mad(p50, count, ret.middle),
+		    SCATTER_SHARE * fabs(ret.middle));
 	free(p50);
-	return middle + reach;
+	return ret;
+}
+
+/* Return how slow a pair with a median of n samples can be without being
+ * listed. The median of fewer samples than a node has varies more. */
+static double
+report_pair_limit(const struct scatter *s, double n_samples)
+{
+	double few = s->samples > n_samples && n_samples > 0
+	    ? sqrt(s->samples / n_samples)
+	    : 1;
+
+	return s->middle + s->reach * few;
 }
 
 /* The worst nodes of one record: those that are slow even with their better
@@ -258,7 +274,7 @@ report_print_nodes_of(struct table *t, const json_t *r)
 	size_t count = json_array_size(nodes), i;
 	const char *unit = print_member(r, "unit", "s");
 	int sign = strcmp(unit, "s") == 0 ? 1 : -1;
-	double limit = report_scatter_limit(r, sign, INFINITY);
+	struct scatter s = report_scatter(r, sign);
 	struct node_row *rows = xcalloc(count + 1, sizeof(*rows));
 	json_t *n;
 
@@ -272,7 +288,8 @@ report_print_nodes_of(struct table *t, const json_t *r)
 			rows[i].worse = -INFINITY;
 	}
 	qsort(rows, count, sizeof(*rows), report_compare_cb);
-	for (i = 0; i < count && i < NODES_SHOWN && rows[i].worse > limit;
+	for (i = 0;
+	     i < count && i < NODES_SHOWN && rows[i].worse > s.middle + s.reach;
 	     i++) {
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%s", rows[i].node);
@@ -292,6 +309,7 @@ report_print_pairs_of(struct table *t, const json_t *r)
 {
 	const char *unit = print_member(r, "unit", "s");
 	int sign = strcmp(unit, "s") == 0 ? 1 : -1, count = 0;
+	struct scatter s = report_scatter(r, sign);
 	size_t i;
 	json_t *p;
 
@@ -299,7 +317,7 @@ report_print_pairs_of(struct table *t, const json_t *r)
 		if (count == PAIRS_SHOWN)
 			break;
 		if (!(sign * member_number(p, "p50") >
-			report_scatter_limit(r, sign, member_number(p, "n"))))
+			report_pair_limit(&s, member_number(p, "n"))))
 			continue;
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%s", print_member(p, "a", "?"));
