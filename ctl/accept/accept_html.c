@@ -207,7 +207,7 @@ accept_html_list(struct strbuf *sb, const char *title, const json_t *list)
 	strbuf_addf(sb, "</ul>\n");
 }
 
-/* A line for each: what was accepted, by which promise, when. */
+/* Lines with the cluster, the promise and the time of the acceptance. */
 static void
 accept_html_about(struct strbuf *sb, const json_t *report)
 {

@@ -17,7 +17,6 @@
 #include "common/xalloc.h"
 #include "schema/promise.h"
 
-#define SIZE_TIMES  4   /* between the large and the small message */
 #define LARGE_S     0.2 /* of a large message at the promised rate */
 #define LARGE_MIN   (1U << 20)
 #define LARGE_MAX   (256U << 20)
@@ -51,8 +50,8 @@ evidence_sizes(const struct conf *promise, uint64_t ret[2])
 	large = large < LARGE_MIN ? LARGE_MIN
 	    : large > LARGE_MAX   ? LARGE_MAX
 				  : large;
-	ret[0] = (uint64_t)(large / SIZE_TIMES) / 8 * 8;
-	ret[1] = ret[0] * SIZE_TIMES;
+	ret[0] = (uint64_t)(large / LOAD_SIZE_TIMES) / 8 * 8;
+	ret[1] = ret[0] * LOAD_SIZE_TIMES;
 }
 
 /* ---- parts and paths ---- */
@@ -229,7 +228,7 @@ evidence_part_name(const struct evidence *e, size_t part)
 
 /* Return the nodes whose links hold their promise, which the caller frees.
  * is_even: the same number from each leaf, so that blocks of ranks are leaves.
- * ret_each: the largest number from a leaf; 0: there are no nodes. */
+ * ret_each: the largest number from a leaf; 0 without nodes. */
 static char *
 evidence_sound_nodes(const struct evidence *e, int is_even, size_t *ret_each)
 {

@@ -48,7 +48,7 @@ struct evidence {
 	/* The reason why leaves cannot be measured, or NULL. */
 	const char *leaves_why;
 	struct load loads[LOAD_PARTS_MAX]; /* in the order of their parts */
-	const char *loads_why[LOAD_MAX]; /* of what is not measured, or NULL */
+	const char *loads_why[LOAD_MAX]; /* reasons of omitted kinds, or NULL */
 };
 
 /* Return the parts and paths of a cluster, which the caller frees. nodes:

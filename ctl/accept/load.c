@@ -15,7 +15,6 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-#define SIZE_TIMES      4 /* between the large and the small message */
 #define ITERATIONS      5 /* of a collective, and a warmup */
 #define SOAK_RUNS       4 /* at least; a run takes 10 minutes at most */
 #define SOAK_RUNS_MAX   64
@@ -93,7 +92,7 @@ load_word_counts(char *const *words, size_t at)
 	return strcmp(words[at], "none") != 0;
 }
 
-/* Congestion of this percentage, in a turn of its own: a part for each test. */
+/* Congestion of this percentage in a separate turn: a part for each test. */
 static void
 load_list_tests(const char *word, unsigned turn, struct load *ret,
     size_t *count)
@@ -227,14 +226,13 @@ load_option_vary(json_t *options, const struct load *loads, size_t count,
 	return values;
 }
 
-/* The number of iterations that fill a run of the soak at the promised rate,
- * each with a small and a large message, in turns with the MPI's own. */
+/* The number of iterations that fill a run of the soak at the promised rate. */
 static double
-load_soak_iterations(const struct conf *promise, double large_s)
+load_soak_iterations(const struct conf *promise, double iteration_s)
 {
 	double run_s = load_soak_s(promise) /
 	    (double)load_rounds(promise, LOAD_SOAK);
-	double n = ceil(run_s / (2 * large_s * 5 / SIZE_TIMES));
+	double n = ceil(run_s / iteration_s);
 
 	return n < ITERATIONS ? ITERATIONS : n > SOAK_MOST ? SOAK_MOST : n;
 }
@@ -243,21 +241,23 @@ static double
 load_collectives_set(const struct conf *promise, const struct load *loads,
     size_t count, const struct load_nodes *n, uint64_t large, json_t *options)
 {
-	double sum_s = 0, iterations = ITERATIONS;
+	double sum_s = 0, iteration_s, iterations = ITERATIONS;
 
 	for (size_t i = 0; i < count; i++)
 		sum_s += (double)large * load_s_per_byte(promise, &loads[i], n);
+	/* A small and a large message, in turns with the MPI's own. */
+	iteration_s = 2 * sum_s * (1 + 1.0 / LOAD_SIZE_TIMES);
 	if (loads[0].kind == LOAD_SOAK) {
-		iterations = load_soak_iterations(promise, sum_s);
+		iterations = load_soak_iterations(promise, iteration_s);
 		json_object_set_new(options, "campaign.deadline",
 		    json_sprintf("%.0fs",
 			DEADLINE_MORE_S +
-			    DEADLINE_TIMES * 2.5 * iterations * sum_s));
+			    DEADLINE_TIMES * iterations * iteration_s));
 	}
 	load_option(options, "measure.iterations", (size_t)iterations);
 	json_object_set_new(options, "collective.tune", json_string("no"));
 	json_object_set_new(options, "measure.bounds", json_string("no"));
-	return 2 * (iterations + 1) * sum_s * (1 + 1.0 / SIZE_TIMES);
+	return (iterations + 1) * iteration_s;
 }
 
 static void
@@ -278,7 +278,7 @@ load_run_set(const struct conf *promise, const struct load *loads, size_t count,
 {
 	enum load_kind kind = loads[0].kind;
 	uint64_t small = (kind == LOAD_INCAST ? bytes : bytes / n->nodes) /
-		SIZE_TIMES / 8 * 8 +
+		LOAD_SIZE_TIMES / 8 * 8 +
 	    8;
 	json_t *options = json_object();
 	double seconds = 0;
@@ -288,7 +288,7 @@ load_run_set(const struct conf *promise, const struct load *loads, size_t count,
 	json_object_set_new(run, "options", options);
 	json_object_set_new(run, "sizes",
 	    json_pack("[I, I]", (json_int_t)small,
-		(json_int_t)(small * SIZE_TIMES)));
+		(json_int_t)(small * LOAD_SIZE_TIMES)));
 	if (kind == LOAD_CONGESTION) {
 		while (loads->turn != turn)
 			loads++;
@@ -300,11 +300,11 @@ load_run_set(const struct conf *promise, const struct load *loads, size_t count,
 		load_incast_set(promise, n, options);
 	else
 		seconds = load_collectives_set(promise, loads, count, n,
-		    small * SIZE_TIMES, options);
+		    small * LOAD_SIZE_TIMES, options);
 	load_option(options, "campaign.ranks_per_node", n->rails);
 	json_object_set_new(options, "measure.sizes",
 	    json_sprintf("%llu,%llu", (unsigned long long)small,
-		(unsigned long long)small * SIZE_TIMES));
+		(unsigned long long)small * LOAD_SIZE_TIMES));
 	values = load_option_vary(options, loads, count, n->nodes);
 	if (kind == LOAD_INCAST)
 		seconds = 2 * (double)values *
@@ -333,8 +333,8 @@ load_record_s(const struct load *l, const json_t *record)
 	    : NAN;
 }
 
-/* Return the time of the large message less that of the small one; NAN: they
- * were not measured. */
+/* Return the difference between the times of the large and the small message;
+ * NAN: they were not measured. */
 static double
 load_difference_s(const struct load *l, const json_t *records)
 {

@@ -22,7 +22,8 @@ enum load_kind {
 	LOAD_MAX
 };
 
-#define LOAD_PARTS_MAX 32 /* of all kinds together */
+#define LOAD_PARTS_MAX  32 /* of all kinds together */
+#define LOAD_SIZE_TIMES 4  /* between the large and the small message */
 
 /* A promised value. */
 struct load {
@@ -41,7 +42,7 @@ struct load_nodes {
 	double blocks;
 };
 
-/* List what a promise has of a kind, for this many nodes on this many leaves.
+/* List the loads of a kind in a promise, for this many nodes and leaves.
  * Return the number, at most LOAD_PARTS_MAX of all kinds. *ret_why is the
  * reason why none, or not all, can be measured, a static text; or NULL. */
 size_t load_list(const struct conf *promise, enum load_kind kind, size_t nodes,
