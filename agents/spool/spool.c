@@ -143,8 +143,8 @@ spool_lose(struct file *f, const struct spool_entry *e)
 /* Entries that a rewrite drops. */
 enum leave { LEAVE_BAD, LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
 
-/* Keep the file of f, of which the bytes from w->at on cannot be read, under
- * another name, and count the loss of at least one record. */
+/* The bytes from w->at on cannot be read: keep the file of f under another
+ * name, and count the loss of at least one record. */
 static int
 spool_file_keep(struct spool *sp, struct file *f, const struct spool_scan *w)
 {

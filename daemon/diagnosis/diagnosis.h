@@ -135,7 +135,7 @@ void diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
 void diagnosis_stuck(struct diagnosis *d, const struct diagnosis_source *from,
     const struct node *a, const struct node *b, const char *test,
     double waited_s);
-/* Return 1 and the reason if runs should skip this node for now, else 0. */
+/* Return 1 and the reason if runs should skip this node at present, else 0. */
 int diagnosis_avoid(const struct diagnosis *d, const struct node *n,
     struct err *err);
 /* Process a counters message of a node. */

@@ -92,7 +92,7 @@ fault_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
 	s->fleet_now = sum;
 	s->fleet_nodes = n;
 	s->fleet_slow = slow;
-	/* What was learned in the first day contains the course of the day. */
+	/* The level of the first day contains the course of that day. */
 	if (rhythm_hear(&s->rhythm, hour, sum, s->fleet.from != DRIFT_NONE)) {
 		series_fleet_begin(s);
 		fault_drift_fleet_open(d, s, from);
@@ -103,8 +103,8 @@ fault_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
 		return;
 	drift_add(&s->fleet, sum - usual, sum,
 	    cusum_limit(LIMIT_ROUNDS, CUSUM_K), judge_least(s->judge));
-	/* What the fleet could do in its first weeks stays the reference for a
-	 * drift that is too slow for the last weeks to show. */
+	/* The last weeks follow a slow drift, so the level of the first weeks
+	 * remains a second reference. */
 	if (s->fleet.n == DRIFT_MEMORY && isnan(s->fleet.pinned))
 		drift_pin(&s->fleet, s->fleet.mean, DRIFT_MEMORY);
 	drift_decide(&s->fleet, rhythm_sd(&s->rhythm), FLEET_Z,

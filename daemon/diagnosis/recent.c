@@ -126,8 +126,8 @@ recent_sums_read(const json_t *a, struct cusum *ret)
 	ret->down_rounds = (unsigned)json_integer_value(json_array_get(a, 3));
 }
 
-/* Return what a node's level, which is relative to the fleet's, is now, in the
- * unit of the series. */
+/* Return a node's level in the unit of the series; it is stored relative to the
+ * fleet's level. */
 static double
 recent_level(const struct diagnosis_series *s, const struct drift *node)
 {

@@ -32,8 +32,8 @@ rhythm_clear(struct rhythm *r)
 	r->var = SD_FIRST * SD_FIRST;
 }
 
-/* Return the mean over the last `span` hours, of which `hour` is the newest;
- * NAN: too few were measured. */
+/* Return the mean over the `span` hours up to `hour`; NAN: too few were
+ * measured. */
 static double
 rhythm_level(const struct rhythm *r, uint32_t hour, uint32_t span)
 {
@@ -52,7 +52,8 @@ rhythm_level(const struct rhythm *r, uint32_t hour, uint32_t span)
 }
 
 /* Learn the newest hour in the course over `span` hours; all of its hours when
- * the first span is complete. Return what was left of it, NAN at first. */
+ * the first span is complete. Return its difference from the course before; NAN
+ * without one. */
 static double
 rhythm_learn(struct rhythm *r, double *usual, uint32_t span, int is_odd)
 {

@@ -21,7 +21,7 @@
 struct rhythm {
 	double mean[RHYTHM_WEEK]; /* of each hour of the last week */
 	double day[RHYTHM_DAY], week[RHYTHM_WEEK]; /* usual distances */
-	double var;     /* variance of what is left of an hour's mean */
+	double var;     /* variance of an hour's difference from its course */
 	uint32_t hours; /* number of hours measured */
 	/* The hour that is being measured, and its rounds. */
 	uint32_t hour, rounds;

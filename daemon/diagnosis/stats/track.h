@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * track.h - what a judge remembers of one place (a node, or one rail of it) or
+ * track.h - the memory of a judge for one place (a node, or one rail of it) or
  * leaf: its last rounds, its state, and its usual distance. Pure.
  *
  * A distance or effect is the logarithm of the factor by which it is slower
@@ -59,8 +59,8 @@ void track_add(struct track *t, double effect, int is_vote, int is_busy,
     int window);
 /* Return the effect of the round that was m rounds ago; m < known. */
 double track_effect_at(const struct track *t, int m);
-/* Return the mean effect of m rounds, the newest of which was `from` rounds
- * ago. Each counts at most `most`. */
+/* Return the mean effect of m rounds; the newest was `from` rounds ago. Each
+ * counts at most `most`. */
 double track_mean_of(const struct track *t, int from, int m, double most);
 /* Return the mean effect of the last m rounds, or of all its rounds if it has
  * fewer; 0 without any. */

@@ -49,7 +49,7 @@ test_day(void **state)
 	assert_int_equal(rhythm_hear(&r, 24, 1, 0), 1);
 	assert_int_equal(rhythm_hear(&r, 24, 1, 0), 0);
 	assert_true(fabs(usual_step(&r, 1) - 0.2) < 1e-9);
-	/* The level is no part of it. */
+	/* It does not contain the level. */
 	assert_true(fabs(rhythm_usual(&r, 24 + 6) + 0.1) < 1e-9);
 }
 
