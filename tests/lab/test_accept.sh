@@ -118,6 +118,7 @@ judge sound '' ''
 # On a busy machine no link may hold, and loads have no nodes.
 sound=$(jq '[.results[] | select(.kind == "link" and .state == "holds")] |
 	length' <<<"$report")
+[ "$sound" = 12 ] || say "loads are not checked: only $sound of 12 links hold"
 for part in allreduce alltoall "2 senders" "8 senders" "lat at 50 % load" \
 	"alltoall for 20s"; do
 	[ "$sound" = 12 ] || break

@@ -8,7 +8,7 @@
 # clear within 15 after the repair. No other node may be named.
 #
 # once: the fault begins at once, and the trial ends when the node is bad, however
-# long that takes, since other tests run beside it.
+# long that takes, since other tests may run at the same time.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 readonly nodes=12 every_s=360

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Agents cannot use the descriptors that the collector reserves for orders; it
-accepts agents again when some are free. A wrong clock is reported, and does not prevent a start. A restart keeps the error
-budgets of objectives."""
+accepts agents again when some are free. A wrong clock is reported, and does not
+prevent a start. A restart keeps the error budgets of objectives."""
 import json
 import os
 import sqlite3
