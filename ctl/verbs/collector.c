@@ -189,7 +189,8 @@ collector_diags(struct ctl *c)
 				    print_member(item, "remedy", ""));
 		}
 		if (json_array_size(list) == 0)
-			puts("ok: no problem found");
+			puts("ok: no problem found with the collector and its "
+			     "agents; coalctl verdict list lists slow parts");
 	}
 	json_decref(list);
 	return worst;
