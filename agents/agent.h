@@ -10,6 +10,7 @@
 
 #include "agents/sensor/host.h"
 #include "agents/sensor/link.h"
+#include "agents/sensor/tries.h"
 #include "common/conf.h"
 #include "common/queue.h"
 
@@ -37,6 +38,7 @@ struct agent {
 	/* 1: report all in-band measurements to the collector again. */
 	int inband_again;
 	struct ras *ras; /* NULL: NCCL's RAS is not read */
+	struct tries tries;
 	struct run_list runs;
 	struct json_t *prepares; /* orders that wait for the end of a run */
 	const struct run_ops *run_ops; /* called with the agent as arg */

@@ -114,6 +114,13 @@ FIELDS(counters) = {
 	{ "unanswered", 'a', 1,
 	    "in the answer to a sample with connects: TCP connections of "
 	    "ranks that wait for their first answer, each with addr and port" },
+	{ "listening", 'a', 1,
+	    "in the answer to a sample with connects: TCP ports on which "
+	    "ranks accept connections, each with addr (0.0.0.0 or ::: every "
+	    "address) and port" },
+	{ "refused", 'a', 1,
+	    "after a sample with try: addresses that refused a connection, "
+	    "each with addr and port" },
 	LAST
 };
 FIELDS(spool_lost) = {
@@ -259,8 +266,11 @@ FIELDS(sample) = {
 	RUN,
 	{ "border", 'i', 0, "number of the phase border; -1 with connects" },
 	{ "connects", 'b', 1,
-	    "true: connections without an answer are reported, and no "
-	    "counters" },
+	    "true: connections without an answer and listening ports are "
+	    "reported, and no counters" },
+	{ "try", 'a', 1,
+	    "addresses to connect to, each with addr and port; only those "
+	    "that refuse the connection are reported" },
 	LAST
 };
 FIELDS(standing) = {

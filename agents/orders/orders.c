@@ -331,19 +331,53 @@ orders_do_end(struct agent *ag, const json_t *msg)
 	return 0;
 }
 
+/* Report a node whose firewall blocks the ports of ranks. */
+static void
+orders_refused(const char *run, const char *addr, int port, void *arg)
+{
+	struct agent *ag = arg;
+
+	session_send(ag->session, WIRE_COUNTERS,
+	    json_pack("{s:s, s:i, s:I, s:[], s:[{s:s, s:i}]}", "run", run,
+		"border", -1, "at_unix_ns", (json_int_t)clk_unix_ns(), "nics",
+		"refused", "addr", addr, "port", port));
+}
+
+static int
+orders_do_try(struct agent *ag, const json_t *msg)
+{
+	json_t *row;
+	size_t i;
+
+	ag->tries.base = ag->base;
+	ag->tries.cb = orders_refused;
+	ag->tries.arg = ag;
+	member_foreach (msg, "try", i, row)
+		tries_add(&ag->tries, member_text(msg, "run"),
+		    member_text(row, "addr"), (int)member_int(row, "port"));
+	return 0;
+}
+
 static int
 orders_do_sample(struct agent *ag, const json_t *msg)
 {
 	int connects = member_bool(msg, "connects");
 	uint32_t uid = ag->child_uid < 0 ? geteuid() : (uint32_t)ag->child_uid;
-	json_t *reply = json_pack("{s:s, s:I, s:I, s:o}", "run",
+	json_t *reply;
+
+	if (json_object_get(msg, "try") != NULL)
+		return orders_do_try(ag, msg);
+	reply = json_pack("{s:s, s:I, s:I, s:o}", "run",
 	    member_text(msg, "run"), "border", member_int(msg, "border"),
 	    "at_unix_ns", (json_int_t)clk_unix_ns(), "nics",
 	    connects ? json_array() : nics_read(""));
 
-	if (connects)
+	if (connects) {
 		json_object_set_new(reply, "unanswered",
 		    connects_unanswered("", uid));
+		json_object_set_new(reply, "listening",
+		    connects_listening("", uid));
+	}
 	session_send(ag->session, WIRE_COUNTERS, reply);
 	return 0;
 }

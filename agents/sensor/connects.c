@@ -15,10 +15,12 @@
 /* Of lists of a machine with several 100,000 sockets the rest is skipped. */
 #define LIST_BYTES_MAX (64 << 20)
 #define STATE_SYN_SENT 2
+#define STATE_LISTEN   10
 
 struct connects_list {
 	json_t *rows;
 	uint32_t uid;
+	unsigned state; /* STATE_LISTEN: local addresses, else those of peers */
 };
 
 size_t
@@ -68,23 +70,36 @@ connects_has(const json_t *rows, const char *addr, unsigned port)
 	return 0;
 }
 
+/* Return 1 for a port that may be of a rank, and open to other nodes. Services
+ * of the same user often listen on ports below 1024, ranks never do. */
+static int
+connects_is_open(const char *addr, unsigned port)
+{
+	return port >= 1024 && strncmp(addr, "127.", 4) != 0 &&
+	    strcmp(addr, "::1") != 0;
+}
+
 /* "3: LOCAL:PORT PEER:PORT STATE TX:RX TIMER:WHEN RETRIES UID ...", all but the
  * first number and UID in base 16. */
 static int
 connects_line_cb(char *line, int ended, void *arg)
 {
 	struct connects_list *list = arg;
-	char hex[33], addr[INET6_ADDRSTRLEN];
-	unsigned port, state;
+	char local[33], peer[33], addr[INET6_ADDRSTRLEN];
+	unsigned local_port, port, state;
+	int is_listen = list->state == STATE_LISTEN;
 	uint32_t uid;
 
 	(void)ended;
 	if (sscanf(line,
-		" %*u: %*[0-9A-Fa-f]:%*x %32[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x "
+		" %*u: %32[0-9A-Fa-f]:%x %32[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x "
 		"%*x %" SCNu32,
-		hex, &port, &state, &uid) != 4 ||
-	    state != STATE_SYN_SENT || uid != list->uid || port > 65535 ||
-	    connects_address(hex, addr) < 0 ||
+		local, &local_port, peer, &port, &state, &uid) != 6)
+		return 0;
+	port = is_listen ? local_port : port;
+	if (state != list->state || uid != list->uid || port > 65535 ||
+	    connects_address(is_listen ? local : peer, addr) < 0 ||
+	    (is_listen && !connects_is_open(addr, port)) ||
 	    connects_has(list->rows, addr, port))
 		return 0;
 	json_array_append_new(list->rows,
@@ -92,11 +107,11 @@ connects_line_cb(char *line, int ended, void *arg)
 	return json_array_size(list->rows) < CONNECTS_MAX ? 0 : -1;
 }
 
-json_t *
-connects_unanswered(const char *root, uint32_t uid)
+static json_t *
+connects_read(const char *root, uint32_t uid, unsigned state)
 {
 	static const char *const files[] = { "tcp", "tcp6" };
-	struct connects_list list = { json_array(), uid };
+	struct connects_list list = { json_array(), uid, state };
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < 2; i++) {
@@ -110,4 +125,16 @@ connects_unanswered(const char *root, uint32_t uid)
 		fclose(from);
 	}
 	return list.rows;
+}
+
+json_t *
+connects_unanswered(const char *root, uint32_t uid)
+{
+	return connects_read(root, uid, STATE_SYN_SENT);
+}
+
+json_t *
+connects_listening(const char *root, uint32_t uid)
+{
+	return connects_read(root, uid, STATE_LISTEN);
 }

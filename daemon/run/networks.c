@@ -196,6 +196,32 @@ networks_node(const struct run *r, const char *addr)
 	return found;
 }
 
+void
+networks_addr(const struct run *r, const struct node *n, int is_v6,
+    char ret[64])
+{
+	char addr[64], net[80];
+	json_t *nic, *v, *shared;
+	size_t k, j, m;
+
+	ret[0] = '\0';
+	if (json_array_size(r->networks) == 0 && n->addr != NULL &&
+	    (strchr(n->addr, ':') != NULL) == is_v6)
+		snprintf(ret, 64, "%s", n->addr);
+	member_foreach (n->inventory, "nics", k, nic)
+		member_foreach (nic, "nets", j, v) {
+			if (!json_is_string(v) ||
+			    networks_parse(json_string_value(v), addr, net) <
+				0 ||
+			    (strchr(addr, ':') != NULL) != is_v6 ||
+			    networks_node(r, addr) != n)
+				continue;
+			json_array_foreach (r->networks, m, shared)
+				if (strcmp(json_string_value(shared), net) == 0)
+					snprintf(ret, 64, "%s", addr);
+		}
+}
+
 /* Remove networks from shared that own lacks; the first call copies own. */
 static void
 networks_keep(json_t **shared, const json_t *own)

@@ -27,6 +27,11 @@ char *networks_nics_same(const struct run *r);
 int networks_undecided(const struct run *r, char *ret, size_t cap_bytes);
 /* Return the only node of the run with this address, or NULL. */
 const struct node *networks_node(const struct run *r, const char *addr);
+/* Write an IPv4 or IPv6 address at which a node's ranks are reachable: in a
+ * network that the nodes share or, without such a network, the address of its
+ * session; "": none. */
+void networks_addr(const struct run *r, const struct node *n, int is_v6,
+    char ret[64]);
 /* Return the networks that all nodes which are up share, as texts,
  * one of those on the same interfaces: a new reference. */
 json_t *networks_shared(const struct roster *roster);

@@ -25,6 +25,9 @@
 
 #define BEHIND_MAX     4 /* number of nodes to list */
 #define UNANSWERED_MAX 2 /* number of connections to list */
+/* Other nodes that try the ports of a node, and the number of these ports. */
+#define TRY_NODES 16
+#define TRY_PORTS 4
 /* The start of srun's message; a reason follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
@@ -246,16 +249,49 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-int
-outcome_unanswered(struct run *r, struct node *n, const json_t *msg)
+/* Let other nodes connect to the ports on which ranks of this node listen: MPIs
+ * do not report connections that a firewall rejects. */
+static void
+outcome_try(struct run *r, const struct node *n, const json_t *msg)
+{
+	json_t *list = json_array(), *row;
+	long at = run_node_index(r, n);
+	size_t i;
+
+	member_foreach (msg, "listening", i, row) {
+		const char *own = member_text(row, "addr");
+		char addr[64];
+
+		/* 0.0.0.0 and :: are all addresses of the node. */
+		if (networks_node(r, own) == n)
+			snprintf(addr, sizeof(addr), "%s", own);
+		else
+			networks_addr(r, n, strchr(own, ':') != NULL, addr);
+		if (addr[0] != '\0' && json_array_size(list) < TRY_PORTS)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:I}", "addr", addr, "port",
+				member_int(row, "port")));
+	}
+	for (i = 1; at >= 0 && json_array_size(list) > 0 && i < r->node_count &&
+	     i <= TRY_NODES;
+	     i++)
+		(void)run_send(r,
+		    r->nodes[((size_t)at + i) % r->node_count].node,
+		    WIRE_SAMPLE,
+		    json_pack("{s:s, s:i, s:O}", "run", r->id, "border", -1,
+			"try", list));
+	json_decref(list);
+}
+
+/* Note a node's connections that failed, and why. */
+static void
+outcome_note(struct run *r, const struct node *n, const json_t *list,
+    const char *why)
 {
 	json_t *row;
 	size_t i;
 
-	if (run_is_final(r) ||
-	    (r->step != STEP_LAUNCH && r->step != STEP_FIRST))
-		return 0;
-	member_foreach (msg, "unanswered", i, row) {
+	json_array_foreach (list, i, row) {
 		const char *addr = member_text(row, "addr");
 		const struct node *to = networks_node(r, addr);
 		int64_t port = member_int(row, "port");
@@ -264,10 +300,22 @@ outcome_unanswered(struct run *r, struct node *n, const json_t *msg)
 		    r->unanswered_count++ >= UNANSWERED_MAX)
 			continue;
 		strbuf_addf(&r->unanswered,
-		    "%s%.64s cannot connect to %.64s (%.45s), TCP port %d",
+		    "%s%.64s cannot connect to %.64s (%.45s), TCP port %d: %s",
 		    r->unanswered.len_bytes == 0 ? "" : "; ", n->name, to->name,
-		    addr, (int)port);
+		    addr, (int)port, why);
 	}
+}
+
+int
+outcome_unanswered(struct run *r, struct node *n, const json_t *msg)
+{
+	if (run_is_final(r) ||
+	    (r->step != STEP_LAUNCH && r->step != STEP_FIRST))
+		return 0;
+	outcome_note(r, n, json_object_get(msg, "unanswered"), "no answer");
+	outcome_note(r, n, json_object_get(msg, "refused"),
+	    "refused by a firewall");
+	outcome_try(r, n, msg);
 	return 0;
 }
 
@@ -282,8 +330,8 @@ outcome_finish_unanswered(struct run *r, const struct symptom *s)
 		snprintf(more, sizeof(more), "; %zu more",
 		    r->unanswered_count - UNANSWERED_MAX);
 	utf8_format(text, sizeof(text),
-	    "no record within %s; %s%s: no answer. Allow the ports of "
-	    "mpi.ports (any port without it) in this direction",
+	    "no record within %s; %s%s. Allow the ports of mpi.ports (any "
+	    "port without it) in this direction",
 	    span, r->unanswered.text, more);
 	run_finish(r, s->state, s->cause, text);
 }

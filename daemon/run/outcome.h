@@ -16,9 +16,9 @@ struct run;
 
 /* Process a rank-lost message of a node: a rank died, or is stuck. Return 0. */
 int outcome_rank_lost(struct run *r, struct node *n, const json_t *msg);
-/* Process the report of a node on the connections of its ranks that got no
- * answer. Those to other nodes of the run go into the text of a run that did
- * not start. Return 0. */
+/* Process the report of a node on connections that failed, and on the ports on
+ * which its ranks listen, which other nodes then try. Connections between nodes
+ * of the run go into the text of a run that did not start. Return 0. */
 int outcome_unanswered(struct run *r, struct node *n, const json_t *msg);
 /* Note that the launcher has exited with this status; tail: the end of its
  * output. The status does not decide about success. */

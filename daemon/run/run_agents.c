@@ -64,7 +64,7 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 	case WIRE_RANK_LOST:
 		return outcome_rank_lost(r, n, msg);
 	case WIRE_COUNTERS:
-		return json_object_get(msg, "unanswered") != NULL
+		return member_int(msg, "border") < 0
 		    ? outcome_unanswered(r, n, msg)
 		    : intake_counters(r, n, msg);
 	case WIRE_SPOOL_LOST:

@@ -198,8 +198,7 @@ struct run {
 				*/
 	size_t sign_count;
 	uint64_t decide_ns; /* when to decide by the signs; 0: no signs */
-	/* Connections between its nodes that got no answer, if it did not
-	 * start. */
+	/* Connections between its nodes that failed, if it did not start. */
 	struct strbuf unanswered;
 	size_t unanswered_count;
 	char *stderr_tail;

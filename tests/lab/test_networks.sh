@@ -72,22 +72,29 @@ in_host collector grep -q "share 2 networks: 10.78.0.0/16, 10.99.0.0/16; mpi.net
 	$cluster/collector/log || fail "two networks: not named"
 ctl run cancel "$run" >/dev/null
 poll 20 run_ended || fail "not cancelled: $(describe)"
-# A firewall on node11 drops new connections of other nodes.
+# A firewall on node11 drops, or rejects, new connections of other nodes.
 if ! command -v nft >/dev/null; then
 	say "not tried: a firewall, no nft"
 else
-	in_host node11 nft -f - <<-END
-	table ip firewall {
-		chain in {
-			type filter hook input priority 0;
-			iifname eth0 tcp flags & (syn | ack) == syn drop
+	# The rule, and the MPI.
+	for rule in drop:openmpi "reject with tcp reset:openmpi" reject:mpich; do
+		in_host node11 nft -f - <<-END
+		table ip firewall
+		delete table ip firewall
+		table ip firewall {
+			chain in {
+				type filter hook input priority 0;
+				iifname eth0 tcp flags & (syn | ack) == syn ${rule%:*}
+			}
 		}
-	}
-	END
-	order short --wait -o campaign.mpi=openmpi -o campaign.start_limit=20s \
-		-o campaign.nodes="node[9-12]" -o campaign.nodes_min=4
-	[[ $(run_get .text) =~ " cannot connect to node11 (10.78.3.3), TCP port " ]] ||
-		fail "a firewall: $(describe)"
-	say "$(describe)"
+		END
+		order short --wait -o campaign.mpi=${rule#*:} -o campaign.start_limit=20s \
+			-o campaign.nodes="node[9-12]" -o campaign.nodes_min=4
+		[[ $(run_get .text) =~ " cannot connect to node11 (10.78.3.3), TCP port " ]] ||
+			fail "a firewall: $(describe)"
+		[[ $rule = drop:* || $(run_get .text) =~ "refused by a firewall" ]] ||
+			fail "a firewall that rejects: $(describe)"
+		say "$(describe)"
+	done
 fi
 say passed

@@ -22,11 +22,11 @@
 static const char *
 word(const char *addr)
 {
-	static char text[8][16];
+	static char text[9][16];
 	static size_t at;
 	uint32_t n;
 
-	at = (at + 1) % 8;
+	at = (at + 1) % 9;
 	assert_int_equal(inet_pton(AF_INET, addr, &n), 1);
 	snprintf(text[at], sizeof(text[at]), "%08X", (unsigned)n);
 	return text[at];
@@ -59,14 +59,20 @@ test_rows(void **state)
 		 "   3: %s:9C42 %s:4E2B 02" REST "986 0 1\n"
 		 "   4: %s:9C43 %s:4E2B 02" REST "986 0 1\n"
 		 "   5: x:9C43 0100:4E2B 02" REST "986 0 1\n"
-		 "   6: 0:9C43 010:4E2B 02" REST "986 0 1\nxyz",
+		 "   6: 0:9C43 010:4E2B 02" REST "986 0 1\n"
+		 "   7: %s:4E21 00000000:0000 0A" REST "986 0 1\n"
+		 "   8: 00000000:0016 00000000:0000 0A" REST "986 0 1\nxyz",
 	    word("10.1.0.1"), word("10.1.0.2"), word("10.1.0.1"),
 	    word("10.1.0.2"), word("10.1.0.1"), word("10.1.0.3"),
-	    word("10.1.0.1"), word("10.1.0.3"));
+	    word("10.1.0.1"), word("10.1.0.3"), word("127.0.0.1"));
 	tree_put("proc/net/tcp", text);
 	rows = connects_unanswered(tree, 986);
 	assert_int_equal(json_array_size(rows), 1);
 	want(rows, 0, "10.1.0.3", 20011);
+	json_decref(rows);
+	rows = connects_listening(tree, 986);
+	assert_int_equal(json_array_size(rows), 1);
+	want(rows, 0, "0.0.0.0", 20000);
 	json_decref(rows);
 	snprintf(six, sizeof(six),
 	    HEAD "   0: 000000000000000000000000%s:9C40 "

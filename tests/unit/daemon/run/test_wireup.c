@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "common/member.h"
 #include "schema/packed.h"
 #include "tests/unit/daemon/run/run_fix.h"
 
@@ -264,8 +265,70 @@ test_unanswered(void **state)
 	assert_int_equal(fix_sent(NULL, WIRE_SAMPLE), 3);
 	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
 	    "no record within 10s; n2 cannot connect to n3 (10.1.0.3), TCP "
-	    "port 20011; n1 cannot connect to n3 (10.1.0.3), TCP port 20012; "
-	    "1 more: no answer. Allow");
+	    "port 20011: no answer; n1 cannot connect to n3 (10.1.0.3), TCP "
+	    "port 20012: no answer; 1 more. Allow");
+	fix_teardown();
+}
+
+static void
+refused(const char *node, const char *run, const char *addr, int port)
+{
+	fix_says(node, WIRE_COUNTERS,
+	    json_pack("{s:s, s:i, s:i, s:[], s:[{s:s, s:i}]}", "run", run,
+		"border", -1, "at_unix_ns", 1, "nics", "refused", "addr", addr,
+		"port", port));
+}
+
+/* A firewall that rejects: other nodes try the ports on which ranks listen. */
+static void
+test_refused(void **state)
+{
+	const json_t *row;
+	char run[64];
+	json_t *msg;
+
+	(void)state;
+	fix_setup(3);
+	for (int i = 1; i <= 3; i++) {
+		char name[16], addr[16], net[24];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(addr, sizeof(addr), "10.1.0.%d", i);
+		snprintf(net, sizeof(net), "10.1.0.%d/24", i);
+		json_object_set_new(fix_node(name)->inventory, "nics",
+		    json_pack("[{s:s, s:[s, s], s:[s, s]}]", "name", "eth0",
+			"addrs", "172.17.0.1", addr, "nets", "172.17.0.1/16",
+			net));
+	}
+	fix_launched(run, FIX_CAMPAIGN);
+	for (int i = 1; i <= 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_says(name, WIRE_LAUNCHED,
+		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
+		gives(name, run, 1, "");
+	}
+	while (fix_sent(NULL, WIRE_SAMPLE) == 0)
+		fix_pass(0.25, NULL);
+	fix_forget();
+	fix_says("n3", WIRE_COUNTERS,
+	    json_pack("{s:s, s:i, s:i, s:[], s:[], s:[{s:s, s:i}]}", "run", run,
+		"border", -1, "at_unix_ns", 1, "nics", "unanswered",
+		"listening", "addr", "0.0.0.0", "port", 20011));
+	assert_int_equal(fix_sent("n1", WIRE_SAMPLE), 1);
+	assert_int_equal(fix_sent("n2", WIRE_SAMPLE), 1);
+	assert_int_equal(fix_sent("n3", WIRE_SAMPLE), 0);
+	msg = fix_last(WIRE_SAMPLE);
+	row = json_array_get(json_object_get(msg, "try"), 0);
+	assert_string_equal(member_text(row, "addr"), "10.1.0.3");
+	assert_int_equal(member_int(row, "port"), 20011);
+	refused("n1", run, "10.1.0.3", 20011);
+	refused("n3", run, "10.1.0.3", 20011);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
+	    "no record within 10s; n1 cannot connect to n3 (10.1.0.3), TCP "
+	    "port 20011: refused by a firewall. Allow");
 	fix_teardown();
 }
 
@@ -436,6 +499,7 @@ main(void)
 		cmocka_unit_test(test_modex),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_unanswered),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_first_failure),
 		cmocka_unit_test(test_networks),
 	};
