@@ -98,28 +98,55 @@ api_last_set(struct api *api, const char *campaign, const char *run,
 	c->last_state = state;
 }
 
+/* Note a run that did not start or timed out. */
+static void
+api_news_note(struct api_run_count *c, const struct run_facts *f)
+{
+	if (clk_ns() - c->news_ns > API_NEWS_NS)
+		c->news_count = 0;
+	c->news_count++;
+	c->news_ns = clk_ns();
+	c->news_cause = f->cause;
+	c->news_by_user = f->by_user;
+}
+
+/* Withdraw the news after a later run of the campaign has sent a record, or
+ * finished. A run of a user does not show that scheduled runs start. */
+static void
+api_news_clear(struct api *api, const struct run_facts *f)
+{
+	for (size_t i = 0; i < api->count; i++) {
+		struct api_run_count *c = &api->counts[i];
+
+		if (f->created_ns > c->news_ns &&
+		    (f->state == RUN_FINISHED ||
+			(f->state == RUN_RUNNING &&
+			    c->state != RUN_TIMED_OUT)) &&
+		    (!f->by_user || c->news_by_user) &&
+		    strcmp(c->campaign, f->campaign) == 0)
+			c->news_count = 0;
+	}
+}
+
 void
 api_run_changed(void *arg, const struct run *r)
 {
 	struct api *api = arg;
 	struct run_facts f = run_facts(r);
+	struct api_run_count *c;
 
 	api_last_set(api, f.campaign, f.run, f.state);
 	if (f.state == RUN_MISSED || f.state == RUN_OVERDUE ||
 	    f.state == RUN_NONSTART)
 		api->silence[f.state][f.cause]++;
-	if (f.state == RUN_MISSED || f.state == RUN_TIMED_OUT ||
-	    f.state == RUN_NONSTART) {
-		struct api_silence *news = &api->news[f.state][f.cause];
-
-		if (clk_ns() - news->last_ns > API_NEWS_NS)
-			news->count = 0;
-		news->count++;
-		news->last_ns = clk_ns();
-	}
+	api_news_clear(api, &f);
 	if (!names_run_states[f.state].final)
 		return;
-	api_count_of(api, f.campaign, (int)f.state)->count++;
+	c = api_count_of(api, f.campaign, (int)f.state);
+	c->count++;
+	if (f.state == RUN_MISSED || f.state == RUN_TIMED_OUT ||
+	    f.state == RUN_NONSTART)
+		api_news_note(c, &f);
 	if (f.state == RUN_FINISHED)
 		api_success_set(api, f.campaign, f.ended_unix_s);
 }

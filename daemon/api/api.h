@@ -191,6 +191,11 @@ struct api_run_count {
 	int state; /* enum run_state, a final state */
 	uint64_t count;
 	double last_success_unix_s; /* 0: never */
+	/* Runs that did not start or timed out, for diags; news_count is 0 if a
+	 * later run was good. The others are of the last one. */
+	uint64_t news_count, news_ns;
+	enum cause news_cause;
+	int news_by_user;
 };
 /* Return these counters in *ret, and their number. */
 size_t api_run_counts(struct api *api, const struct api_run_count **ret);

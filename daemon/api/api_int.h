@@ -37,9 +37,6 @@ struct api {
 	struct api_run_count *counts;
 	size_t count;
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX]; /* runs that failed */
-	struct api_silence { /* the recent ones, for diags */
-		uint64_t count, last_ns;
-	} news[RUN_STATE_MAX][CAUSE_MAX];
 	struct api_node *nodes; /* for api_node_list, kept between calls */
 	size_t nodes_cap;
 	/* The last comparison of settings, its time, and how long it took. */
@@ -49,8 +46,9 @@ struct api {
 	uint64_t born_ns;
 };
 
-/* Runs that did not start or timed out are reported for this long; those within
- * this time of each other are counted together. */
+/* Runs that did not start or timed out are reported for this long, or until a
+ * later run of their campaign is good; those within this time of each other are
+ * counted together. */
 #define API_NEWS_NS (3600 * CLK_NS_PER_S)
 
 /* Return the api, which the caller frees. parts is copied. */

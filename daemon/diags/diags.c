@@ -707,39 +707,38 @@ diags_check_mesh(struct api *api, json_t *list)
 		    out.count, why, diags_some_text(&out));
 }
 
-/* Runs that were due and did not start, or were ended at their deadline. A
- * single one is reported only for a while. */
+/* Runs that were due and did not start, or were ended at their deadline, of
+ * campaigns without a good run since then. */
 static void
 diags_check_silence(struct api *api, json_t *list)
 {
+	const struct api_run_count *c;
+	size_t count = api_run_counts(api, &c);
 	char remedy[128], ago[32];
 
-	for (int s = 0; s < RUN_STATE_MAX; s++)
-		for (int c = 0; c < CAUSE_MAX; c++) {
-			const struct api_silence *news = &api->news[s][c];
-			const char *state = names_run_states[s].name;
-			uint64_t since_ns = clk_ns() - news->last_ns;
+	for (; count > 0; count--, c++) {
+		const char *state = names_run_states[c->state].name;
+		uint64_t since_ns = clk_ns() - c->news_ns;
 
-			if (news->count == 0 || since_ns > API_NEWS_NS)
-				continue;
-			snprintf(remedy, sizeof(remedy),
-			    "coalctl run list --state %s shows the reason%s.",
-			    state, news->count == 1 ? "" : "s");
-			clk_span_format((since_ns / CLK_NS_PER_S + 1) *
-				CLK_NS_PER_S,
-			    ago, sizeof(ago));
-			diags_put(list, "warn",
-			    c == CAUSE_BUDGET
-				? "coalctl schedule forecast shows which "
-				  "starts exceed the budget or are in a "
-				  "blackout."
-				: remedy,
-			    news->count == 1
-				? "%" PRIu64 " run was %s, %s ago: %s"
-				: "%" PRIu64 " runs were %s, the last %s ago: "
-				  "%s",
-			    news->count, state, ago, names_causes[c].text);
-		}
+		if (c->news_count == 0 || since_ns > API_NEWS_NS)
+			continue;
+		snprintf(remedy, sizeof(remedy),
+		    "coalctl run list --state %s shows the reason%s.", state,
+		    c->news_count == 1 ? "" : "s");
+		clk_span_format((since_ns / CLK_NS_PER_S + 1) * CLK_NS_PER_S,
+		    ago, sizeof(ago));
+		diags_put(list, "warn",
+		    c->news_cause == CAUSE_BUDGET
+			? "coalctl schedule forecast shows which starts exceed "
+			  "the budget or are in a blackout."
+			: remedy,
+		    c->news_count == 1
+			? "%" PRIu64 " run of campaign %s was %s, %s ago: %s"
+			: "%" PRIu64 " runs of campaign %s were %s, the last "
+			  "%s ago: %s",
+		    c->news_count, c->campaign, state, ago,
+		    names_causes[c->news_cause].text);
+	}
 }
 
 static int

@@ -173,6 +173,8 @@ run_facts(const struct run *r)
 		.launcher = conf_string(r->conf, "campaign", "launcher"),
 		.state = r->state,
 		.cause = r->cause,
+		.by_user = r->origin == RUN_BY_USER,
+		.created_ns = r->created_ns,
 		.measures_all = conf_real(r->conf, "canary", "share") >= 1,
 		.ended_unix_s = (double)r->ended_unix_ns / 1e9,
 		.devices = conf_string(r->conf, "mpi", "devices"),

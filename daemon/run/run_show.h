@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "daemon/run/run_order.h"
 #include "schema/names_run.h"
@@ -33,6 +34,8 @@ struct run_facts {
 	const char *run, *campaign, *class, *mpi, *launcher;
 	enum run_state state;
 	enum cause cause;
+	int by_user; /* a user has started it */
+	uint64_t created_ns;
 	int measures_all;    /* its canaries are on all of its nodes */
 	double ended_unix_s; /* 0: not yet */
 	const char *devices; /* devices that it requires; "": none */

@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agent import Agent, begin, end, frame, phase  # noqa: E402
-from collector import BUILD, Collector, poll  # noqa: E402
+from collector import BUILD, FINAL, Collector, poll  # noqa: E402
 
 
 FRAME_MAX = 1 << 20  # of a frame's body
@@ -137,7 +137,12 @@ def test_timeout(c):
     a = agents(c)
     run = to_running(c, a, overrides={"campaign.deadline": "8s"})
     c.wait_state(run, ["timed-out"], 30)
-    problem(c, "1 run was timed-out, ", "coalctl run list --state timed-out")
+    text = "1 run of campaign quick was timed-out, "
+    problem(c, text, "coalctl run list --state timed-out")
+    run = to_running(c, a)
+    assert told(c, text)
+    finish(c, a, run)
+    cleared(c, text)
     close(a)
 
 
@@ -242,11 +247,25 @@ def finish(c, a, run, *before):
 
 
 def test_schedule(c):
-    """A due campaign without nodes is missed, with the reason. A new file is
-    loaded; an invalid one is listed and never started."""
+    """A due campaign without nodes is missed, with the reason, which diags
+    prints until a scheduled run has started. A new file is loaded; an invalid
+    one is listed and never started."""
+    def runs():
+        return c.get("runs?campaign=often")
+
     def missed():
-        return [r for r in c.get("runs?campaign=often")
-                if r["state"] == "missed"]
+        return [r for r in runs() if r["state"] == "missed"]
+
+    def said():
+        return [d for d in c.get("diags")
+                if " of campaign often " in d["text"] and
+                " missed, " in d["text"]]
+
+    def run_well():
+        run = a[0].wait("start", 30, lambda m: m["run"] not in done)["run"]
+        done.append(run)
+        finish(c, a, run, begin(run), phase(run, 2))
+        return not said()
     poll("all lost", 15, lambda: all(
         n["state"] == "lost" for n in c.get("nodes")))
     c.campaign("often", 3, more="[schedule]\nevery = 1s\n")
@@ -257,10 +276,19 @@ def test_schedule(c):
     status, o = c.request("POST", "campaigns/broken/run", {})
     assert status >= 400 and "run" not in o, (status, o)
     r = poll("missed", 25, missed)[0]
-    said = [d for d in c.get("diags") if " missed, " in d["text"]]
-    assert said and "run list --state missed" in said[0]["remedy"], said
-    assert " ago: " in said[0]["text"], said
+    assert "run list --state missed" in said()[0]["remedy"], said()
+    assert " ago: " in said()[0]["text"], said()
     assert r["text"], r
+    c.request("POST", "schedule/often/disable")
+    poll("all final", 15, lambda: all(r["state"] in FINAL for r in runs()))
+    a, done = agents(c), []
+    c.run("often")
+    assert not run_well(), "a user's run shows nothing about the schedule"
+    c.campaign("often", 3, more="[schedule]\nevery = 3s\n")
+    c.request("POST", "schedule/often/enable")
+    poll("no longer printed", 90, run_well)
+    assert missed(), "kept in the history"
+    close(a)
     c.request("POST", "schedule/often/disable")
     assert not [s for s in c.get("schedule")
                 if s["campaign"] == "often"][0]["enabled"]

@@ -481,9 +481,18 @@ size_t
 api_run_counts(struct api *api, const struct api_run_count **ret)
 {
 	static const struct api_run_count rows[] = {
-		{ "quick", RUN_FINISHED, 7, 1.7e9 },
-		{ "canary", RUN_FINISHED, 70, 1800000000.125 },
-		{ "quick", RUN_FAILED, 1, 1.7e9 },
+		{ .campaign = "quick",
+		    .state = RUN_FINISHED,
+		    .count = 7,
+		    .last_success_unix_s = 1.7e9 },
+		{ .campaign = "canary",
+		    .state = RUN_FINISHED,
+		    .count = 70,
+		    .last_success_unix_s = 1800000000.125 },
+		{ .campaign = "quick",
+		    .state = RUN_FAILED,
+		    .count = 1,
+		    .last_success_unix_s = 1.7e9 },
 	};
 
 	(void)api;
