@@ -528,7 +528,9 @@ collector_changed(void *ctx, const struct run *r)
 	for (size_t i = 0; i < run_node_count(r); i++)
 		diagnosis_run_missed(c->diagnosis,
 		    &(struct diagnosis_end){ f.run, f.campaign, f.cause,
-			f.measures_all },
+			!f.measures_all        ? END_MEASURES_NOT
+			    : f.measures_rings ? END_MEASURES_RINGS
+					       : END_MEASURES_PAIRS },
 		    run_node_at(r, i));
 	diagnosis_run_over(c->diagnosis, f.run);
 }

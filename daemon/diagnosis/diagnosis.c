@@ -64,7 +64,6 @@ diagnosis_new(struct roster *roster, struct store *store,
 	d->ops = ops;
 	d->ctx = ctx;
 	d->leaf_index = json_object();
-	d->canaries = json_object();
 	d->kinds = json_object();
 	TAILQ_INIT(&d->incidents);
 	TAILQ_INIT(&d->follows);
@@ -98,7 +97,6 @@ diagnosis_free(struct diagnosis *d)
 	score_free(d->score);
 	json_decref(d->pinned);
 	json_decref(d->slurm);
-	json_decref(d->canaries);
 	json_decref(d->kinds);
 	free(d->crossings);
 	free(d->log_rates);
@@ -566,9 +564,6 @@ diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
 	json_incref(from->slurm);
 	json_decref(d->slurm);
 	d->slurm = from->slurm;
-	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) != 0)
-		json_object_set_new(d->canaries, from->campaign,
-		    json_boolean(round_is_ring(round)));
 	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) == 0)
 		confirm_run_record(d, from->run, round);
 	else if (!round->is_congested)
@@ -612,15 +607,14 @@ void
 diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
     const struct node *n)
 {
-	const json_t *is_ring = json_object_get(d->canaries, e->campaign);
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 
 	/* If canaries use only part of the nodes, the others are never
 	 * measured, and only records show which part. */
-	if (e->measures_all && !blameless[e->cause] &&
-	    strcmp(e->campaign, NAMES_PASS_CAMPAIGN) != 0 && is_ring != NULL &&
+	if (e->how != END_MEASURES_NOT && !blameless[e->cause] &&
+	    strcmp(e->campaign, NAMES_PASS_CAMPAIGN) != 0 &&
 	    strcmp(cn->canary_run, e->run) != 0)
-		cn->missed[json_is_true(is_ring)]++;
+		cn->missed[e->how == END_MEASURES_RINGS]++;
 }
 
 void

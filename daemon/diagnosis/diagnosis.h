@@ -148,7 +148,8 @@ struct diagnosis_end {
 	const char *run;
 	const char *campaign;
 	enum cause cause;
-	int measures_all; /* its canaries use all of its nodes */
+	/* How its canaries measure all of its nodes; NOT: they do not. */
+	enum { END_MEASURES_NOT, END_MEASURES_RINGS, END_MEASURES_PAIRS } how;
 };
 /* Note that a run that had this node has ended; call before diagnosis_run_over.
  * After two consecutive runs of a canary campaign that should have measured the

@@ -92,8 +92,6 @@ struct diagnosis {
 	char mpi[32], launcher[32];
 	json_t *slurm;
 	json_t *kinds; /* kinds of nodes: name to number */
-	/* Campaigns that measure by MPI: true if their rounds are rings. */
-	json_t *canaries;
 	/* Consecutive epochs with unexplained holes, and with dead paths. */
 	int hole_epochs, dead_epochs;
 	int stage_epochs[2]; /* over spines without a name: large, dead */

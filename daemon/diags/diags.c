@@ -626,15 +626,17 @@ diags_check_judged(struct api *api, json_t *list)
 	size_t counts[VERDICT_MAX], judged;
 	const struct campaign *c;
 	uint64_t next_unix_ns = 0;
-	int enabled = 0;
+	int enabled = 0, finished = 0;
 	char at[32];
 
 	api_verdict_counts(api, counts);
 	judged = counts[VERDICT_OK] + counts[VERDICT_WARN] +
 	    counts[VERDICT_BAD];
 	TAILQ_FOREACH (c, campaigns_list(api->p.campaigns), link) {
-		if (!diags_judges(c) ||
-		    !scheduler_is_enabled(api->p.scheduler, c))
+		if (!diags_judges(c))
+			continue;
+		finished |= c->last_success_unix_s > 0;
+		if (!scheduler_is_enabled(api->p.scheduler, c))
 			continue;
 		enabled = 1;
 		if (c->next_unix_ns != 0 &&
@@ -649,11 +651,16 @@ diags_check_judged(struct api *api, json_t *list)
 		    "Run: coalctl schedule enable watch. Otherwise only runs "
 		    "that a user starts give verdicts.",
 		    "no enabled campaign gives verdicts on nodes");
-	else if (judged == 0 && next_unix_ns != 0)
+	else if ((judged == 0 || !finished) && next_unix_ns != 0)
 		diags_put(list, "info",
 		    "Nothing to do: a verdict takes three rounds. To measure "
 		    "now: coalctl campaign run watch.",
-		    "nodes are not measured yet, first measurements at %s", at);
+		    judged == 0
+			? "nodes are not measured yet, first measurements at %s"
+			: "no campaign has measured nodes in pairs yet, so a "
+			  "node that is ok may have a slow link; next run at "
+			  "%s",
+		    at);
 }
 
 /* Runs that TCP carried, on nodes with a fabric. */

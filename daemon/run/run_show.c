@@ -12,6 +12,7 @@
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
 #include "daemon/run/run_order.h"
+#include "schema/names_probe.h"
 #include "schema/options.h"
 
 static void
@@ -175,7 +176,15 @@ run_facts(const struct run *r)
 		.cause = r->cause,
 		.by_user = r->origin == RUN_BY_USER,
 		.created_ns = r->created_ns,
-		.measures_all = conf_real(r->conf, "canary", "share") >= 1,
+		/* A search for a stuck pair measures nothing. */
+		.measures_all = r->origin != RUN_BY_SEARCH &&
+		    options_runs_canaries(r->conf) &&
+		    conf_real(r->conf, "canary", "share") >= 1,
+		/* In an incast every node receives in turn. */
+		.measures_rings = conf_is(r->conf, "canary", "partners",
+				      "ring") &&
+		    strstr(conf_string(r->conf, "canary", "tests"),
+			names_tests[CANARY_INCAST].name) == NULL,
 		.ended_unix_s = (double)r->ended_unix_ns / 1e9,
 		.devices = conf_string(r->conf, "mpi", "devices"),
 		.carried = r->carried };

@@ -37,6 +37,7 @@ struct run_facts {
 	int by_user; /* a user has started it */
 	uint64_t created_ns;
 	int measures_all;    /* its canaries are on all of its nodes */
+	int measures_rings;  /* in rounds of rings */
 	double ended_unix_s; /* 0: not yet */
 	const char *devices; /* devices that it requires; "": none */
 	/* Devices that carried its bytes; NULL: unknown. */

@@ -551,22 +551,46 @@ def test_diags(c):
     close(three)
 
 
+def latencies(run, seq, partners):
+    """The record of a test in which four nodes have the same latency."""
+    return {"run": run, "seq": seq, "probe": "canary", "test": "lat",
+            "phase": "wild", "partners": partners, "unit": "s", "n": 2,
+            "mean": 1e-5, "min": 1e-5, "p50": 1e-5, "p90": 1e-5, "p99": 1e-5,
+            "p999": 1e-5, "max": 1e-5, "hist": [[531, 2]], "pairs": [],
+            "stopped_by": "time", "rounds": 8, "seed": 7,
+            "interval": {"of": "p99", "level": 0.95, "lo": 1e-5, "hi": 1e-5},
+            "nodes": [{"node": f"node{i}", "n": 2, "q25": 1e-5, "partners": 3,
+                       "slow_partners": 0} for i in (1, 2, 3, 4)]}
+
+
 def test_blind(c):
     """Nodes without a measurement are reported after some intervals of the
-    mesh, until a run measures them."""
+    mesh, until a run measures them; and that only rings have measured them,
+    until a run of pairs has."""
     c.stop()
     c.options["mesh.interval"] = "1s"
     c.issue("node4", "agent")
     c.campaign("four", 4, more=CORRECT)
+    c.campaign("judge", 4, more="[schedule]\nevery = 30d\n"
+               "[canary]\npartners = match\ntests = lat\n")
     c.start()
     a = agents(c) + [Agent(c.pki, "node4", c.port)]
     text = ("4 nodes that are up have no recent measurement: "
             "node1, node2, node3, node4")
     problem(c, text, "coalctl coverage", 60)
-    run = c.run("four")
-    a[0].wait("start", 20, lambda m: m["run"] == run)
-    a[0].records(run, begin(run), phase(run, 2), end(run, 3))
-    c.wait_state(run, ["finished"])
+
+    def measure(campaign, partners):
+        run = c.run(campaign)
+        a[0].wait("start", 20, lambda m: m["run"] == run)
+        a[0].records(run, begin(run), phase(run, 2),
+                     latencies(run, 3, partners), end(run, 4))
+        c.wait_state(run, ["finished"])
+
+    measure("four", "ring")
+    cleared(c, text)
+    text = "no campaign has measured nodes in pairs yet"
+    problem(c, text, "coalctl campaign run watch")
+    measure("judge", "match")
     cleared(c, text)
     close(a)
 

@@ -996,9 +996,9 @@ test_link_errors(void **state)
 }
 
 static void
-miss(struct fix *f, const char *campaign, enum cause cause, int measures_all)
+miss(struct fix *f, const char *campaign, enum cause cause, int how)
 {
-	struct diagnosis_end e = { "run-9", campaign, cause, measures_all };
+	struct diagnosis_end e = { "run-9", campaign, cause, how };
 
 	diagnosis_run_missed(f->diagnosis, &e, roster_find(f->roster, "node5"));
 }
@@ -1027,22 +1027,21 @@ test_missed(void **state)
 
 	hear_round(f, 0);
 	for (int i = 0; i < 2; i++) {
-		miss(f, "stripe", CAUSE_NONE, 1);
-		miss(f, "watch", CAUSE_NONE, 0);
+		miss(f, "watch", CAUSE_NONE, END_MEASURES_NOT);
 		for (size_t k = 0; k < ARRAY_LEN(blameless); k++)
-			miss(f, "watch", blameless[k], 1);
+			miss(f, "watch", blameless[k], END_MEASURES_RINGS);
 	}
-	miss(f, "watch", CAUSE_RANK_LOST, 1);
+	miss(f, "watch", CAUSE_RANK_LOST, END_MEASURES_RINGS);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
-	miss(f, "watch", CAUSE_NONE, 1);
+	miss(f, "watch", CAUSE_NONE, END_MEASURES_RINGS);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 	hear_round(f, 0);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
-	/* A ring, which hides a slow node, does not replace rounds of pairs. */
-	hear_pairs(f, &pairs);
-	miss(f, "pairs", CAUSE_TIMEOUT, 1);
-	miss(f, "pairs", CAUSE_TIMEOUT, 1);
+	/* A ring, which hides a slow node, does not replace rounds of pairs,
+	 * also of a campaign that never had one. */
+	miss(f, "pairs", CAUSE_TIMEOUT, END_MEASURES_PAIRS);
+	miss(f, "pairs", CAUSE_TIMEOUT, END_MEASURES_PAIRS);
 	hear_round(f, 0);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
 	hear_pairs(f, &pairs);
