@@ -81,6 +81,7 @@ fill(struct score_obs *obs)
 		obs[i].aside = 0;
 		obs[i].x = -9 + 0.01 * ((i * 5) % 7 - 3.0);
 		obs[i].mean = 0.01 * ((i * 5) % 7 - 3.0);
+		obs[i].var = 0.0001;
 		obs[i].mean_n = 100;
 		obs[i].is_mixed = 0;
 		obs[i].usual = 0;
