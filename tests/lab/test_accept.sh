@@ -13,8 +13,12 @@ hosts=12
 promise=$cluster/promise
 scores=
 
-# The lab's shapers: 200 Mbit/s a host, 400 Mbit/s a leaf of 4 hosts. Copies of
-# memory by ranks that share cores scatter, so parts hold from 85 %.
+# The shapers: 200 Mbit/s a host, twice as much a leaf of 4 hosts. Copies of
+# memory by ranks that share cores scatter, so parts hold from 85 %. host_mbit=40
+# measures the loads on a busy machine too. A TCP connection that sends in both
+# directions then reaches half of its rate, which four cables of a leaf carry at
+# 85 % of their rate as well: leaf needs more.
+host_mbit=${host_mbit-200}
 write_promise()
 {
 	in_host collector tee "$promise" >/dev/null <<-END
@@ -22,7 +26,7 @@ write_promise()
 	about = the emulated cluster
 	source = lab up
 	[nic]
-	rate = 0.2
+	rate = $(awk -v mbit="$host_mbit" 'BEGIN { print mbit / 1000 }')
 	mtu = 1500
 	[leaf]
 	oversubscription = 2
@@ -30,6 +34,7 @@ write_promise()
 	share = ${share-0.92}
 	found = ${found-0.8}
 	scatter = 0.03
+	efficiency = 0.4
 	time = ${time-500ms}
 	${1-}
 	END
@@ -97,16 +102,17 @@ before_start()
 		$cluster/campaigns/watch.conf
 }
 
-lab_up --leaves 3 --hosts 4
+lab_up --leaves 3 --hosts 4 --rate "$host_mbit"mbit \
+	--uplink $((2 * host_mbit))mbit
 cluster_up $hosts
 # The loads of all nodes, on the sound cluster only. The shapers drop what bursts
 # exceed, so congestion has no limit that a sound lab keeps by design.
 write_promise "[collective]
 names = allreduce,alltoall
-share = ${load_share-0.6}
+share = ${load_share-0.8}
 [incast]
 senders = 2,8,64
-share = ${load_share-0.6}
+share = ${load_share-0.8}
 [congestion]
 impact = 1000
 loads = 50
@@ -115,13 +121,13 @@ time = 20s"
 ctl accept plan $promise || fail "no plan"
 accept sound
 judge sound '' ''
-# On a busy machine no link may hold, and loads have no nodes.
+# Loads run on the nodes whose links hold, on a busy machine not on all.
 sound=$(jq '[.results[] | select(.kind == "link" and .state == "holds")] |
 	length' <<<"$report")
-[ "$sound" = 12 ] || say "loads are not checked: only $sound of 12 links hold"
+[ "$sound" -gt 8 ] || say "loads are not checked: only $sound of $hosts links hold"
 for part in allreduce alltoall "2 senders" "8 senders" "lat at 50 % load" \
 	"alltoall for 20s"; do
-	[ "$sound" = 12 ] || break
+	[ "$sound" -gt 8 ] || break
 	jq -e --arg part "$part" '.results[] | select(.part == $part) | .share' \
 		<<<"$report" >/dev/null || fail "$part was not measured"
 done
@@ -130,20 +136,20 @@ write_promise
 for fault; do
 	case $fault in
 	cable)
-		"$lab" degrade node5 rate=100mbit
+		"$lab" degrade node5 rate=$((host_mbit / 2))mbit
 		accept cable
 		judge cable link node5
 		[ $rc = 1 ] || fail "cable: exit code $rc"
 		"$lab" heal node5
 		;;
 	leaf)
-		"$lab" degrade leaf2 rate=${leaf_rate-340mbit}
+		"$lab" degrade leaf2 rate=${leaf_rate-$((host_mbit * 17 / 10))mbit}
 		accept leaf
 		judge leaf uplinks '10[.]78[.]2[.]0/24'
 		"$lab" heal leaf2
 		;;
 	oversubscription)
-		for n in 1 2 3; do "$lab" degrade leaf$n rate=267mbit; done
+		for n in 1 2 3; do "$lab" degrade leaf$n rate=$((host_mbit * 4 / 3))mbit; done
 		accept oversubscription
 		judge oversubscription uplinks '.*'
 		for n in 1 2 3; do "$lab" heal leaf$n; done
