@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "agents/sensor/host.h"
 #include "agents/sensor/link.h"
@@ -55,6 +56,8 @@ struct agent {
 	struct json_t *inventory;
 	struct event *grace; /* timer: no contact for longer than agent.grace */
 	struct event *sync;  /* timer: the spool has to be synced */
+	struct event *retry; /* timer: spool_retry */
+	time_t retry_s;      /* time until its next retry; 0: the least */
 	int stopping;        /* 1: the agent ends */
 };
 

@@ -29,6 +29,7 @@
 #include "agents/launch/mpi_impl.h"
 #include "agents/mesh/mesh.h"
 #include "agents/orders/orders.h"
+#include "agents/orders/records.h"
 #include "agents/spool/spool.h"
 #include "agents/process/broker.h"
 #include "agents/process/child.h"
@@ -51,6 +52,9 @@
 #define CONFIG_PATH "/etc/coalmine/coalmine-agent.conf"
 /* The loop must end this soon after the signal, whatever is stuck. */
 #define STOP_LIMIT_S 10
+/* Time until the first and between later retries of the spool. */
+#define RETRY_MIN_S 5
+#define RETRY_MAX_S 600
 
 enum { EXIT_START = 1, EXIT_CONFIG = 3 };
 
@@ -460,6 +464,36 @@ main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 	notify_watchdog();
 }
 
+/* Retry later if the spool has an alarm, each time after twice as long. */
+static void
+main_retry_soon(struct agent *ag)
+{
+	struct timeval after = { .tv_sec = RETRY_MIN_S };
+
+	if (spool_alarm(ag->spool) == NULL ||
+	    event_pending(ag->retry, EV_TIMEOUT, NULL))
+		return;
+	if (ag->retry_s > after.tv_sec)
+		after.tv_sec = ag->retry_s;
+	event_add(ag->retry, &after);
+	ag->retry_s = after.tv_sec < RETRY_MAX_S / 2 ? 2 * after.tv_sec
+						     : RETRY_MAX_S;
+}
+
+static void
+main_retry_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct agent *ag = arg;
+
+	(void)fd;
+	(void)what;
+	if (spool_retry(ag->spool) < 0)
+		main_retry_soon(ag);
+	else
+		ag->retry_s = 0;
+	records_send(ag);
+}
+
 static void
 main_sync_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -468,6 +502,7 @@ main_sync_cb(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	spool_sync(ag->spool);
+	main_retry_soon(ag);
 }
 
 static void
@@ -486,6 +521,8 @@ main_agent_run(struct agent *ag)
 	}
 	ag->grace = evtimer_new(ag->base, main_grace_cb, ag);
 	ag->sync = evtimer_new(ag->base, main_sync_cb, ag);
+	ag->retry = evtimer_new(ag->base, main_retry_cb, ag);
+	main_retry_soon(ag);
 	watchdog = event_new(ag->base, -1, EV_PERSIST, main_watchdog_cb, ag);
 	if (ns > 0)
 		event_add(watchdog, &every);
@@ -505,6 +542,7 @@ main_agent_run(struct agent *ag)
 	session_free(ag->session);
 	event_free(ag->grace);
 	event_free(ag->sync);
+	event_free(ag->retry);
 	event_free(watchdog);
 	if (broker != NULL)
 		event_free(broker);

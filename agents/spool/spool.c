@@ -54,6 +54,12 @@ struct file {
 	TAILQ_HEAD(, held) held; /* later than all that is written */
 };
 
+/* A file of an earlier process that could not be opened. */
+struct unopened {
+	TAILQ_ENTRY(unopened) next;
+	char *run;
+};
+
 struct spool {
 	char *dir;
 	uint64_t max_bytes;
@@ -65,6 +71,7 @@ struct spool {
 	int sync_failed;          /* and of the last spool_sync */
 	int unreadable;           /* a file could not be read completely */
 	TAILQ_HEAD(, file) files; /* oldest first */
+	TAILQ_HEAD(, unopened) unopened;
 };
 
 static struct file *
@@ -266,10 +273,9 @@ spool_file_recover(struct spool *sp, struct file *f)
 	uint64_t good = 0, holes = 0, before;
 	struct spool_entry e;
 	struct stat st;
-	int rc = spool_file_open(sp, f);
 
-	if (rc < 0 || fstat(f->fd, &st) < 0)
-		return rc < 0 ? rc : -errno;
+	if (fstat(f->fd, &st) < 0)
+		return -errno;
 	f->finished = 1; /* its run did not survive us */
 	w.fd = f->fd;
 	w.end = (uint64_t)st.st_size;
@@ -348,13 +354,47 @@ spool_found_take(struct spool *sp, const struct dirent *de, struct found *ret)
 	return 1;
 }
 
+/* Read the file of a run of an earlier process. Return 0, or -errno if it
+ * cannot be opened. A file that cannot be read stays until the next start: each
+ * attempt reads all of it. */
+static int
+spool_run_recover(struct spool *sp, const char *run)
+{
+	struct file *f = spool_file_new(sp, run);
+	int rc = spool_file_open(sp, f), open_rc = rc;
+
+	if (rc == 0)
+		rc = spool_file_recover(sp, f);
+	if (rc < 0) {
+		log_warnx("spool: cannot %s %s: %s; %s",
+		    open_rc < 0 ? "open" : "read", f->path, strerror(-rc),
+		    open_rc < 0 ? "retrying"
+				: "the file stays there until the next start");
+		sp->unreadable |= open_rc == 0;
+		sp->bytes -= f->bytes;
+		spool_file_free(sp, f);
+	} else if (f->last_seq == 0 && f->lost_bytes == 0) {
+		if (unlink(f->path) < 0 && errno != ENOENT)
+			log_warn("spool: cannot remove %s", f->path);
+		spool_file_free(sp, f);
+	}
+	return open_rc;
+}
+
+static void
+spool_unopened_free(struct spool *sp, struct unopened *u)
+{
+	TAILQ_REMOVE(&sp->unopened, u, next);
+	free(u->run);
+	free(u);
+}
+
 static int
 spool_recover(struct spool *sp, DIR *dir)
 {
 	struct found *list = NULL, one;
 	struct dirent *de;
 	size_t count = 0;
-	int rc;
 
 	while ((de = readdir(dir)) != NULL) {
 		if (!spool_found_take(sp, de, &one))
@@ -364,22 +404,13 @@ spool_recover(struct spool *sp, DIR *dir)
 	}
 	if (count > 0)
 		qsort(list, count, sizeof(*list), spool_found_compare);
-	for (size_t i = 0; i < count; i++) {
-		struct file *f = spool_file_new(sp, list[i].run);
+	for (size_t i = 0; i < count; i++)
+		if (spool_run_recover(sp, list[i].run) < 0) {
+			struct unopened *u = xcalloc(1, sizeof(*u));
 
-		rc = spool_file_recover(sp, f);
-		if (rc < 0) {
-			log_warnx("spool: cannot read %s: %s; the file stays "
-				  "there until the next start",
-			    f->path, strerror(-rc));
-			sp->unreadable = 1;
-			sp->bytes -= f->bytes;
-			spool_file_free(sp, f);
-		} else if (f->last_seq == 0 && f->lost_bytes == 0) {
-			unlink(f->path);
-			spool_file_free(sp, f);
+			u->run = xstrdup(list[i].run);
+			TAILQ_INSERT_TAIL(&sp->unopened, u, next);
 		}
-	}
 	free(list);
 	return 0;
 }
@@ -407,6 +438,7 @@ spool_open(const char *path, uint64_t max_bytes, struct spool **ret)
 	sp->max_bytes = max_bytes;
 	sp->dir_fd = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);
 	TAILQ_INIT(&sp->files);
+	TAILQ_INIT(&sp->unopened);
 	spool_recover(sp, dir);
 	closedir(dir);
 	*ret = sp;
@@ -421,6 +453,8 @@ spool_free(struct spool *sp)
 	spool_sync(sp);
 	while (!TAILQ_EMPTY(&sp->files))
 		spool_file_free(sp, TAILQ_FIRST(&sp->files));
+	while (!TAILQ_EMPTY(&sp->unopened))
+		spool_unopened_free(sp, TAILQ_FIRST(&sp->unopened));
 	close(sp->dir_fd);
 	free(sp->dir);
 	free(sp);
@@ -571,6 +605,33 @@ spool_sync(struct spool *sp)
 	}
 	spool_result_set(sp, &sp->sync_failed, rc,
 	    "a power failure would lose records; retrying with the next sync");
+}
+
+int
+spool_retry(struct spool *sp)
+{
+	struct unopened *u, *tmp;
+	struct file *f;
+	int rc = 0, held = 0;
+
+	TAILQ_FOREACH_SAFE (u, &sp->unopened, next, tmp) {
+		if (spool_run_recover(sp, u->run) < 0)
+			continue;
+		log_info("spool: opened the file of run %s", u->run);
+		spool_unopened_free(sp, u);
+	}
+	TAILQ_FOREACH (f, &sp->files, next) {
+		held |= !TAILQ_EMPTY(&f->held);
+		if (rc == 0)
+			rc = spool_add_held(sp, f);
+	}
+	if (held)
+		spool_result_set(sp, &sp->write_failed, rc,
+		    "keeping records in memory");
+	spool_sync(sp);
+	if (rc == 0)
+		rc = sp->sync_failed;
+	return TAILQ_EMPTY(&sp->unopened) ? rc : -EAGAIN;
 }
 
 /* Nothing of the file waits any more. */
@@ -742,7 +803,7 @@ spool_alarm(const struct spool *sp)
 	int rc = sp->write_failed < 0 ? sp->write_failed : sp->sync_failed;
 
 	if (rc == 0)
-		return sp->unreadable
+		return sp->unreadable || !TAILQ_EMPTY(&sp->unopened)
 		    ? "spool: a file cannot be read; see the agent's log"
 		    : NULL;
 	return rc == -ENOSPC || rc == -EDQUOT

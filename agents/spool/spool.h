@@ -40,6 +40,9 @@ void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 /* Sync: records that were appended so far survive a power failure. After an
  * error the next call retries, and an alarm is active until then. */
 void spool_sync(struct spool *sp);
+/* Retry what failed: open a file of an earlier process, write records that are
+ * in memory, sync. Return 0, or -errno if it failed again. */
+int spool_retry(struct spool *sp);
 /* Note that the collector has committed the records of a run up to seq, which
  * may be deleted. */
 void spool_ack(struct spool *sp, const char *run, uint64_t seq);

@@ -44,6 +44,25 @@ pwritev(int fd, const struct iovec *iov, int count, off_t at)
 	return syscall(SYS_pwritev, fd, iov, count, at, 0);
 }
 
+static int open_fails; /* opens of spool files that fail */
+
+int
+open(const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode;
+
+	va_start(ap, flags);
+	mode = va_arg(ap, mode_t);
+	va_end(ap);
+	if (open_fails > 0 && strstr(path, ".spool") != NULL) {
+		open_fails--;
+		errno = EMFILE;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
 static int read_fails; /* the call that fails; 0: none */
 static struct {
 	ino_t inode; /* 0: none */
@@ -641,6 +660,58 @@ test_read_fails(void **state)
 	read_fails = 0;
 }
 
+/* A file that could not be opened at the start is opened by a retry. */
+static void
+test_open_fails(void **state)
+{
+	struct spool *sp = open_max(1 << 20);
+	uint64_t last;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 5; seq++)
+		put(sp, "r", seq, 0, 100);
+	put(sp, "other", 1, 0, 100);
+	spool_free(sp);
+	open_fails = 3; /* of two files, and of the first retry */
+	sp = open_max(1 << 20);
+	assert_non_null(strstr(spool_alarm(sp), "cannot be read"));
+	assert_int_equal(take(sp, "r", NULL) + take(sp, "other", NULL), 0);
+	assert_true(spool_retry(sp) < 0);
+	assert_non_null(spool_alarm(sp));
+	assert_int_equal(spool_retry(sp), 0);
+	assert_null(spool_alarm(sp));
+	assert_int_equal(take(sp, "r", &last), 5);
+	assert_int_equal(take(sp, "other", NULL), 1);
+	spool_ack(sp, "r", 5);
+	spool_ack(sp, "other", 1);
+	assert_int_equal(files(), 0); /* their runs have ended */
+	assert_int_equal(spool_retry(sp), 0);
+	spool_free(sp);
+}
+
+/* Records in memory are written when there is space, without a further one. */
+static void
+test_held_retry(void **state)
+{
+	struct spool *sp = open_max(1 << 20);
+
+	(void)state;
+	put(sp, "r", 1, 0, 100);
+	write_error = ENOSPC;
+	put(sp, "r", 2, 0, 100);
+	put(sp, "r", 3, 0, 100);
+	assert_int_equal(spool_retry(sp), -ENOSPC);
+	assert_int_equal(take(sp, "r", NULL), 3);
+	write_error = 0;
+	assert_int_equal(spool_retry(sp), 0);
+	assert_null(spool_alarm(sp));
+	assert_int_equal(take(sp, "r", NULL), 0); /* all are sent */
+	spool_free(sp);
+	sp = open_max(1 << 20);
+	assert_int_equal(take(sp, "r", NULL), 3);
+	spool_free(sp);
+}
+
 int
 main(void)
 {
@@ -667,6 +738,10 @@ main(void)
 		    setup, teardown),
 		cmocka_unit_test_setup_teardown(test_alarm, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_fails, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_open_fails, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_held_retry, setup,
 		    teardown),
 	};
 
