@@ -119,19 +119,28 @@ store_read_arg(const json_t *args, const char *key, int64_t fallback,
 }
 
 int
+store_read_row(struct sql_stmt *q)
+{
+	int rc = sql_step(q);
+
+	if (rc < 0)
+		log_warnx("store: a read query failed: %s", sql_error(q->db));
+	return rc;
+}
+
+int
 store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),
     void *arg)
 {
 	int rc = 0, step = 0;
 
-	while (rc == 0 && (step = sql_step(q)) > 0)
+	while (rc == 0 && (step = store_read_row(q)) > 0)
 		rc = one(q, arg);
+	if (rc < 0)
+		log_warnx("store: a read query failed: %s", strerror(-rc));
+	sql_finalize(q);
 	if (step < 0)
 		rc = step;
-	if (rc < 0)
-		log_warnx("store: a read query failed: %s",
-		    step < 0 ? sql_error(q->db) : strerror(-rc));
-	sql_finalize(q);
 	return rc < 0 ? rc : 0;
 }
 
@@ -169,7 +178,7 @@ store_ask_read_leader(struct store_reading *r, const json_t *args, json_t **ret)
 		rc = sql_prepare(r->db, e->depose, &q);
 		if (rc == 0) {
 			sql_bind_text(q, 1, mark);
-			rc = sql_step(q);
+			rc = store_read_row(q);
 		}
 		sql_finalize(q);
 		q = NULL;
@@ -177,7 +186,7 @@ store_ask_read_leader(struct store_reading *r, const json_t *args, json_t **ret)
 	if (rc >= 0)
 		rc = sql_prepare(r->db, e->leader, &q);
 	if (rc == 0)
-		rc = sql_step(q);
+		rc = store_read_row(q);
 	if (rc > 0)
 		*ret = json_pack("{s:o, s:I, s:I, s:o}", "who",
 		    store_ask_read_text(q, 0), "term",
@@ -214,7 +223,7 @@ store_ask_read_clusters(struct store_reading *r, const json_t *args,
 	if (statement != NULL)
 		rc = sql_prepare(r->db, statement, &q);
 	if (rc == 0 && q != NULL)
-		rc = sql_step(q);
+		rc = store_read_row(q);
 	if (rc > 0 && sql_column_text(q, 0) != NULL)
 		rc = sql_prepare(r->db, sql_column_text(q, 0), &rows);
 	sql_finalize(q);

@@ -39,7 +39,7 @@ store_read_run_id(struct sql *db, const json_t *run, int64_t *ret_id)
 	if (rc < 0)
 		return rc;
 	sql_bind_text(q, 1, json_string_value(run));
-	rc = sql_step(q);
+	rc = store_read_row(q);
 	if (rc > 0)
 		*ret_id = sql_column_int(q, 0);
 	sql_finalize(q);

@@ -47,6 +47,8 @@ json_t *store_read_json(struct sql_stmt *q, int column); /* parsed, or null */
  */
 int64_t store_read_arg(const json_t *args, const char *key, int64_t fallback,
     int64_t lo, int64_t hi);
+/* As sql_step; an error is logged. */
+int store_read_row(struct sql_stmt *q);
 /* Step q to its end, call one() for each row, and finalize q. 0 or -errno. one:
  * 0 continues, 1 stops, -errno fails. */
 int store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),

@@ -548,14 +548,20 @@ static int
 store_write_keep_small(struct store_writer *w, uint64_t now_ns)
 {
 	uint64_t now_unix_ns;
+	int rc = 0;
 
 	if (now_ns >= w->keep_ns) {
 		now_unix_ns = store_clock_now(w->db, &w->clock);
-		if (!w->clock.is_ahead &&
-		    store_keep_slice(w->db, now_unix_ns, &w->options) > 0) {
+		if (!w->clock.is_ahead)
+			rc = store_keep_slice(w->db, now_unix_ns, &w->options);
+		if (rc > 0) {
 			w->keep_worked = 1;
 			return 1;
 		}
+		if (rc < 0)
+			log_warnx("store: cannot delete old rows: %s: %s; "
+				  "retrying in a minute",
+			    sql_error(w->db), strerror(-rc));
 		w->keep_ns = now_ns + (w->clock.is_ahead ? TICK_NS : KEEP_NS);
 	}
 	if (w->db->engine->tidy(w->db, w->keep_worked) > 0)
