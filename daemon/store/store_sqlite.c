@@ -127,6 +127,15 @@ sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
 	if (role == SQL_WRITER)
 		flags |= SQLITE_OPEN_CREATE;
 	rc = sqlite3_open_v2(path, &db, flags, NULL);
+	/* SQLite does this after any error of open(2). */
+	if (rc == SQLITE_OK && role == SQL_WRITER &&
+	    sqlite3_db_readonly(db, "main") == 1) {
+		sqlite3_close(db);
+		return err_set(err, -EACCES,
+		    "%.300s: cannot open the file for writing, only for "
+		    "reading",
+		    path);
+	}
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db, 1);
 		sqlite3_busy_timeout(db, SQLITE_BUSY_MS);
@@ -137,14 +146,6 @@ sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
 		    db != NULL ? sqlite3_errmsg(db) : "out of memory");
 		sqlite3_close(db);
 		return sqlite_errno(rc);
-	}
-	/* SQLite does this after any error of open(2). */
-	if (role == SQL_WRITER && sqlite3_db_readonly(db, "main") == 1) {
-		sqlite3_close(db);
-		return err_set(err, -EACCES,
-		    "%.300s: cannot open the file for writing, only for "
-		    "reading",
-		    path);
 	}
 	s = xcalloc(1, sizeof(*s));
 	s->sql.engine = &sql_sqlite;
