@@ -159,6 +159,8 @@ child_control_cb(evutil_socket_t fd, short what, void *arg)
 	n = read(fd, c->line + c->line_len, sizeof(c->line) - c->line_len);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (n < 0)
+		log_warn("cannot read from coalmine-keeper");
 	if (n <= 0) {
 		log_warnx("coalmine-keeper ended unexpectedly; the program "
 			  "that it ran counts as ended");

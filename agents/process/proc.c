@@ -38,7 +38,7 @@ proc_slurp(const char *path, char *ret, size_t cap_bytes)
 {
 	size_t len = 0;
 	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return -errno;
@@ -47,9 +47,10 @@ proc_slurp(const char *path, char *ret, size_t cap_bytes)
 		if (n > 0)
 			len += (size_t)n;
 	} while (n > 0 && len < cap_bytes - 1);
+	rc = errno;
 	close(fd);
 	if (n < 0)
-		return -EIO;
+		return -rc;
 	ret[len] = '\0';
 	return (ssize_t)len;
 }
@@ -141,6 +142,7 @@ struct marked {
 	char *environ;
 	int sig;
 	int alive;
+	int failed; /* 0, or errno of the last environment not read */
 };
 
 static void
@@ -156,6 +158,10 @@ proc_marked_kill(pid_t pid, void *arg)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	len = proc_slurp(path, m->environ, ENVIRON_MAX);
+	/* It has ended, or belongs to a user whose processes are not ours. */
+	if (len < 0 && len != -ENOENT && len != -ESRCH && len != -EACCES &&
+	    len != -EPERM)
+		m->failed = (int)-len;
 	for (ssize_t at = 0; at < len;
 	     at += (ssize_t)strlen(m->environ + at) + 1) {
 		if (strncmp(m->environ + at, m->marker, want + 1) != 0)
@@ -174,6 +180,10 @@ proc_kill_marked(const char *marker, int sig)
 
 	m.environ = xcalloc(1, ENVIRON_MAX);
 	proc_each_pid(proc_marked_kill, &m);
+	if (m.failed != 0)
+		log_warnx("cannot read the environment of a process: %s; ranks "
+			  "of an earlier run may still be running",
+		    strerror(m.failed));
 	free(m.environ);
 	return m.alive;
 }

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <ifaddrs.h>
@@ -623,8 +624,11 @@ inventory_list_of(const char *root, const char *dir, const char *prefix,
 	char path[PATH_BYTES];
 	int n = -1;
 
+	errno = ENOENT;
 	if (str_format(path, sizeof(path), "%s/%s", root, dir) >= 0)
 		n = scandir(path, &names, NULL, versionsort);
+	if (n < 0 && errno != ENOENT)
+		log_warn("inventory: cannot list %s", path);
 	for (int i = 0; i < n; i++) {
 		if (names[i]->d_name[0] != '.' &&
 		    strncmp(names[i]->d_name, prefix, strlen(prefix)) == 0)
