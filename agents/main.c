@@ -298,7 +298,7 @@ main_names_find(struct agent *ag)
 static void
 main_files_own(const struct agent *ag)
 {
-	static const char *const ends[] = { "", ".new", ".ask" };
+	static const char *const ends[] = { "", ".new", ".ask", ".try" };
 	const char *paths[] = { conf_string(ag->conf, "tls", "key"),
 		conf_string(ag->conf, "tls", "cert"),
 		conf_string(ag->conf, "agent", "enroll") };

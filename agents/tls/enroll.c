@@ -94,7 +94,30 @@ enroll_token_get(struct enroll *e, struct err *err)
 	return rc;
 }
 
-/* Fail before a certificate is requested, if it could not be stored. */
+/* Try to create, rename and remove a file next to path. */
+static int
+enroll_store_try(const char *path, const char *text, struct err *err)
+{
+	char *fresh = xasprintf("%s.new", path);
+	char *renamed = xasprintf("%s.try", path);
+	int rc;
+
+	unlink(fresh);
+	rc = file_new(fresh, 0600, text, err);
+	if (rc == 0)
+		rc = file_rename_synced(fresh, renamed, err);
+	if (rc == 0 && unlink(renamed) < 0)
+		rc = err_set(err, -errno, "cannot remove %s: %s", renamed,
+		    strerror(errno));
+	if (rc < 0)
+		unlink(fresh);
+	free(renamed);
+	free(fresh);
+	return rc;
+}
+
+/* Fail before a certificate is requested, if it could not be stored: the
+ * collector signs a few for a key, then none for an hour. */
 static int
 enroll_store_check(const struct enroll *e, struct err *err)
 {
@@ -105,14 +128,9 @@ enroll_store_check(const struct enroll *e, struct err *err)
 	memset(blank, '\n', CERT_ROOM);
 	for (size_t i = 0; i < ARRAY_LEN(keys) && rc == 0; i++) {
 		const char *path = conf_string(e->conf, "tls", keys[i]);
-		char *fresh = xasprintf("%s.new", path);
 
-		if (strcmp(keys[i], "ca") != 0 || access(path, F_OK) < 0) {
-			unlink(fresh);
-			rc = file_new(fresh, 0600, blank, err);
-			unlink(fresh);
-		}
-		free(fresh);
+		if (strcmp(keys[i], "ca") != 0 || access(path, F_OK) < 0)
+			rc = enroll_store_try(path, blank, err);
 	}
 	free(blank);
 	if (rc < 0)
@@ -418,7 +436,8 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 	sk_X509_pop_free(certs, X509_free);
 	if (rc < 0)
 		return rc;
-	unlink(e->key_path);
+	if (unlink(e->key_path) < 0)
+		log_warn("cannot remove %s, a copy of the key", e->key_path);
 	if (e->token_file != NULL && unlink(e->token_file) < 0)
 		log_warn("cannot remove the used token %s", e->token_file);
 	return 0;
