@@ -8,9 +8,11 @@
  *                          "place KIND NUMBER PLACE": the first call of a place
  *                          "hit KIND NUMBER LOG OTHER TARGET": the failed call;
  *                          LOG: bytes of the log before it; OTHER: of the file
- *                          COALMINE_INJECT_OTHER. Its callers follow.
+ *                          COALMINE_INJECT_OTHER. Its callers follow. TARGET
+ *                          is "-" for a file to remove that does not exist.
  *   COALMINE_INJECT        "KIND PLACE ERRNO once|all"; PLACE: the first call
- *                          from it fails, or "#NUMBER": the call of this number
+ *                          from it fails, or "#NUMBER": the call of this
+ * number. all: until the file COALMINE_INJECT_TO.end exists
  *
  * A place is a hash of the addresses of the nearest callers, relative to their
  * objects. So every path of calls can be tested without testing every call.
@@ -79,8 +81,9 @@ static struct {
 	uint64_t place;       /* 0: by number */
 	unsigned long number; /* of the call; 0: no call fails */
 	int error;
-	int all;
+	atomic_int all;
 	const char *other; /* path of the other program's log, or NULL */
+	char end[4096];    /* path of the file that ends the fault */
 	atomic_int hit;
 	atomic_ulong calls[KIND_MAX];
 	_Atomic uint64_t places[PLACES];
@@ -197,8 +200,10 @@ inject_try(enum kind kind, const char *path, int fd)
 	if (kind != in.kind || (in.hit && !in.all))
 		return 0;
 	if (in.hit) {
-		errno = in.error;
-		return 1;
+		if (access(in.end, F_OK) == 0)
+			in.all = 0;
+		errno = in.all ? in.error : saved;
+		return in.all;
 	}
 	if (in.place == 0 && number != in.number)
 		return 0;
@@ -212,6 +217,9 @@ inject_try(enum kind kind, const char *path, int fd)
 		n = readlink(proc, target, sizeof(target) - 1);
 		target[n > 0 ? n : 0] = '\0';
 	}
+	if (fails && kind == KIND_UNLINK && path[0] == '/' &&
+	    faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		path = "-";
 	if (fails)
 		inject_tell(kind, number, path != NULL ? path : target, callers,
 		    count);
@@ -472,6 +480,7 @@ static void __attribute__((constructor)) inject_begin(void)
 		else
 			in.place = strtoull(place, NULL, 16);
 	}
+	snprintf(in.end, sizeof(in.end), "%s.end", to);
 	in.pid = getpid();
 	in.other = getenv("COALMINE_INJECT_OTHER"); /* it stays in memory */
 	unsetenv("LD_PRELOAD");

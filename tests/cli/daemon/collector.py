@@ -25,13 +25,13 @@ start_limit = %s
 
 
 class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=10 * LATE)
+    def __init__(self, path, limit=10 * LATE):
+        super().__init__("localhost", timeout=limit)
         self.path = path
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(10 * LATE)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(self.path)
 
 
@@ -61,6 +61,7 @@ class Collector:
         self.pki = self.dir + "/pki"
         self.port = free_port()
         self.socket = self.dir + "/http.sock"
+        self.limit = 10 * LATE  # of a request
         self.campaigns = self.dir + "/campaigns"
         os.mkdir(self.campaigns)
         self.proc = self.killed = None
@@ -135,7 +136,7 @@ class Collector:
             return f.read()
 
     def request(self, method, path, body=None):
-        c = UnixConnection(self.socket)
+        c = UnixConnection(self.socket, self.limit)
         text = None if body is None else json.dumps(body)
         c.request(method, "/api/v1/" + path, text,
                   {"Content-Type": "application/json"})
