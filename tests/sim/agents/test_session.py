@@ -237,6 +237,15 @@ def mesh_strangers(site):
     since = len(c.messages)
     assert aim("127.0.0.2")["ok"]
     assert len(sink.recv(1000)) == 64
+    for limits, target in (({"rate": 2001}, {}),
+                           ({"target_rate": 2001}, {}),
+                           ({}, {"bytes": 9217})):
+        since = len(c.messages)
+        fake.wait_for(lambda: "head" in c.sessions)
+        c.send("head", **{**order, **limits, "epoch": 2}, targets=[{
+            "node": "n2", "addr": "127.0.0.2", "port": 9, "class": "leaf",
+            "token": "cd" * 32, **target}])
+        c.wait("hello", since=since, limit=8)  # the session has ended
 
 
 def turn(site):
