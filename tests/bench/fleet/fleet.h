@@ -67,5 +67,8 @@ void fleet_finish(struct fleet *f);
 /* Start connections that never finish their handshake and reconnect at once.
  * 0: end them. */
 void fleet_strangers(struct fleet *f, int count);
+/* The number of addresses of strangers that start later; 0: one, and they wait
+ * until the collector ends them. */
+void fleet_sources(int count);
 
 #endif

@@ -8,7 +8,8 @@ that share the machine with the collector. CPU times depend least on the
 machine's load: of the collector's loop, which is one thread, and of all its
 threads. "takeovers N": of two collectors that share a database the active one
 is killed in turns while records are in flight. "pages": the page's requests to
-a collector with a file, to one with a database, and to its standby.
+a collector with a file, to one with a database, and to its standby. "crowd":
+agents return among half-open handshakes.
 """
 import itertools
 import json
@@ -29,6 +30,7 @@ AGENTS = int(os.environ.get("COALMINE_BENCH_AGENTS", "20000"))
 SMALL = AGENTS < 1000
 STRANGERS = 30 if SMALL else 300
 REST = 400  # descriptors besides those of agents and strangers
+CROWD, GIVE_UP_S = 4400, 4  # half-open handshakes: number, seconds each
 IDLE_S = 5 if SMALL else 60
 LIMIT_S = 60 if SMALL else 300
 CAMPAIGN_NODES = 10000
@@ -536,6 +538,27 @@ def wire():
         fleet.close()
 
 
+def crowd():
+    """All agents return while half-open handshakes begin at more than ten times
+    the rate at which they time out (256 in 3 s), from few and many addresses."""
+    with Collector(collector__heartbeat="2s", collector__silence="10s") as c:
+        c.campaign("fleet", 1, deadline="3600s", start="3600s")
+        c.start()
+        fleet = Fleet(c, room())
+        connect(c, fleet, "connection, first")
+        live = order(c, f"node[1-{RUN_NODES}]")
+        c.wait_state(live, ["running"], 60)
+        restart(c, fleet, live, "after a restart")
+        for sources in (1, 10, 1000):
+            fleet.ask(f"sources {sources}", 0)
+            fleet.ask(f"strangers {CROWD}", 0)
+            restart(c, fleet, live, f"with {CROWD // GIVE_UP_S} handshakes a "
+                    f"second from {sources} addresses")
+            fleet.ask("strangers 0", 0)
+            time.sleep(2 * GIVE_UP_S)  # all have given up
+        fleet.close()
+
+
 def main():
     count = room()
     if count < AGENTS:
@@ -573,5 +596,7 @@ if __name__ == "__main__":
         takeovers(int(sys.argv[2]))
     elif sys.argv[1:2] == ["pages"]:
         pages()
+    elif sys.argv[1:2] == ["crowd"]:
+        crowd()
     else:
         main()

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - orders on stdin, one a line, each answered by a line of JSON with
- * all counts: stat, reset, wire N, no-wire, records N, finish, strangers N.
+ * all counts: stat, reset, wire N, no-wire, records N, finish, strangers N,
+ * sources N.
  */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -80,6 +81,8 @@ obey(struct fleet *f, const char *line)
 		fleet_finish(f);
 	else if (strncmp(line, "strangers", 9) == 0)
 		fleet_strangers(f, (int)number);
+	else if (strncmp(line, "sources", 7) == 0)
+		fleet_sources((int)number);
 	else if (strcmp(line, "stat") != 0)
 		fatalx("%s: no such order", line);
 	reply(f);
