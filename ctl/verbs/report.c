@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/robust.h"
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
@@ -22,6 +21,7 @@
 #include "ctl/lib/record_file.h"
 #include "ctl/lib/records.h"
 #include "ctl/lib/runs.h"
+#include "ctl/lib/scatter.h"
 #include "ctl/lib/tables.h"
 #include "ctl/verbs/import.h"
 #include "ctl/verbs/verbs.h"
@@ -30,12 +30,6 @@
 
 #define NODES_SHOWN 5
 #define PAIRS_SHOWN 5
-/* A node or pair is listed if it is beyond the median of the nodes by this many
- * standard deviations (from the median absolute deviation), and by this share.
- */
-#define SCATTER_SIGMAS 4
-#define SCATTER_SHARE  0.1
-#define SCATTER_NODES  3 /* minimum number of nodes to compare */
 
 static const char *const impact_ofs[] = { "mean", "p99" };
 
@@ -220,51 +214,6 @@ report_compare_cb(const void *a, const void *b)
 	return (x->worse < y->worse) - (x->worse > y->worse);
 }
 
-/* The medians of the nodes of a record, in the sign of struct
- * node_row.worse. */
-struct scatter {
-	double middle, reach; /* INFINITY: too few nodes */
-	double samples;       /* of a node, in the mean */
-};
-
-static struct scatter
-report_scatter(const json_t *r, int sign)
-{
-	const json_t *nodes = json_object_get(r, "nodes");
-	size_t count = 0, i;
-	double *p50 = xcalloc(json_array_size(nodes) + 1, sizeof(*p50));
-	struct scatter ret = { .reach = INFINITY };
-	json_t *n;
-
-	json_array_foreach (nodes, i, n) {
-		p50[count] = sign * member_number(n, "p50");
-		if (!isfinite(p50[count]))
-			continue;
-		count++;
-		ret.samples += member_number(n, "n");
-	}
-	ret.samples /= (double)count;
-	ret.middle = robust_median(p50, count);
-	if (count >= SCATTER_NODES)
-		ret.reach = fmax(SCATTER_SIGMAS *
-			robust_mad(p50, count, ret.middle),
-		    SCATTER_SHARE * fabs(ret.middle));
-	free(p50);
-	return ret;
-}
-
-/* Return how slow a pair with a median of n samples can be without being
- * listed. The median of fewer samples than a node has varies more. */
-static double
-report_pair_limit(const struct scatter *s, double n_samples)
-{
-	double few = s->samples > n_samples && n_samples > 0
-	    ? sqrt(s->samples / n_samples)
-	    : 1;
-
-	return s->middle + s->reach * few;
-}
-
 /* The worst nodes of one record: those that are slow even with their better
  * partners, beyond the scatter of the nodes. Return their number. */
 static int
@@ -274,7 +223,7 @@ report_print_nodes_of(struct table *t, const json_t *r)
 	size_t count = json_array_size(nodes), i;
 	const char *unit = print_member(r, "unit", "s");
 	int sign = strcmp(unit, "s") == 0 ? 1 : -1;
-	struct scatter s = report_scatter(r, sign);
+	struct scatter s = scatter_of(r, sign);
 	struct node_row *rows = xcalloc(count + 1, sizeof(*rows));
 	json_t *n;
 
@@ -288,8 +237,8 @@ report_print_nodes_of(struct table *t, const json_t *r)
 			rows[i].worse = -INFINITY;
 	}
 	qsort(rows, count, sizeof(*rows), report_compare_cb);
-	for (i = 0;
-	     i < count && i < NODES_SHOWN && rows[i].worse > s.middle + s.reach;
+	for (i = 0; i < count && i < NODES_SHOWN &&
+	     scatter_has_node(&s, sign > 0 ? rows[i].q25 : rows[i].q75);
 	     i++) {
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%s", rows[i].node);
@@ -309,15 +258,15 @@ report_print_pairs_of(struct table *t, const json_t *r)
 {
 	const char *unit = print_member(r, "unit", "s");
 	int sign = strcmp(unit, "s") == 0 ? 1 : -1, count = 0;
-	struct scatter s = report_scatter(r, sign);
+	struct scatter s = scatter_of(r, sign);
 	size_t i;
 	json_t *p;
 
 	member_foreach (r, "pairs", i, p) {
 		if (count == PAIRS_SHOWN)
 			break;
-		if (!(sign * member_number(p, "p50") >
-			report_pair_limit(&s, member_number(p, "n"))))
+		if (!scatter_has_pair(&s, member_number(p, "p50"),
+			member_number(p, "n")))
 			continue;
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%s", print_member(p, "a", "?"));
