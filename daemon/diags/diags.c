@@ -578,7 +578,7 @@ diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 	from_s = fmax(from_s, (double)c->few_unix_ns / 1e9);
 	from_s = fmax(from_s, c->last_success_unix_s);
 	/* Windows cause gaps of up to a day. */
-	if (c->schedule.window_count > 0)
+	if (c->schedule.window.count > 0)
 		every_ns += 86400 * CLK_NS_PER_S;
 	if (now_s - from_s > 3 * (double)every_ns / 1e9) {
 		/* The text must not change: it identifies an alert. */

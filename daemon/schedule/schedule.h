@@ -15,6 +15,7 @@
 
 #include "common/conf.h"
 #include "common/err.h"
+#include "schema/window.h"
 
 #define SCHEDULE_TIMES_MAX 48
 
@@ -25,10 +26,7 @@ struct schedule {
 	uint64_t jitter_ns;
 	size_t at_count;
 	uint32_t at_min[SCHEDULE_TIMES_MAX]; /* minute of the day, ascending */
-	size_t window_count;                 /* 0: any time */
-	struct {
-		uint32_t from_min, to_min; /* to <= from: over midnight */
-	} window[SCHEDULE_TIMES_MAX];
+	struct window_list window;
 };
 
 /* Read section [schedule] of a campaign. Return 0, or -EINVAL with "FILE:LINE:

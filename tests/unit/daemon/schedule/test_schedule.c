@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -17,7 +18,7 @@
 static uint64_t
 at(unsigned hour, unsigned minute)
 {
-	return DAY * DAY_NS + (hour * 60 + minute) * MINUTE_NS;
+	return DAY * WINDOW_DAY_NS + (hour * 60 + minute) * WINDOW_MINUTE_NS;
 }
 
 static struct schedule
@@ -81,10 +82,36 @@ test_window(void **state)
 	expect_next(&s, at(4, 30), at(5, 0));
 	expect_next(&s, at(12, 0), at(22, 0)); /* its first minute counts */
 	expect_next(&s, at(23, 30), at(24, 0));
-	assert_true(schedule_window_left_ns(&s, at(22, 0)) > 0);
-	assert_true(schedule_window_left_ns(&s, at(3, 0)) > 0);
-	assert_int_equal(schedule_window_left_ns(&s, at(6, 0)), 0);
-	assert_int_equal(schedule_window_left_ns(&s, at(12, 0)), 0);
+	assert_true(window_left_ns(&s.window, at(22, 0)) > 0);
+	assert_true(window_left_ns(&s.window, at(3, 0)) > 0);
+	assert_int_equal(window_left_ns(&s.window, at(6, 0)), 0);
+	assert_int_equal(window_left_ns(&s.window, at(12, 0)), 0);
+}
+
+static void
+test_closed(void **state)
+{
+	static const struct {
+		const char *windows, *closed;
+	} rows[] = {
+		{ "", "" },
+		{ "22:00-06:00", "06:00-22:00" },
+		{ "06:00-22:00", "00:00-06:00,22:00-24:00" },
+		{ "00:00-24:00", "" },
+		{ "12:00-13:30,12:30-14:00,00:00-01:00",
+		    "01:00-12:00,14:00-24:00" },
+	};
+	struct window_list w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char *text;
+
+		assert_int_equal(window_parse(rows[i].windows, &w), 0);
+		text = window_closed_format(&w);
+		assert_string_equal(text, rows[i].closed);
+		free(text);
+	}
 }
 
 static void
@@ -171,8 +198,8 @@ test_properties(void **state)
 					     (n % 10) / 10.0, &base, &start),
 			    1);
 			assert_true(base > before && start >= base);
-			assert_true(schedule_window_left_ns(&s, base) > 0);
-			assert_true(schedule_window_left_ns(&s, start) > 0);
+			assert_true(window_left_ns(&s.window, base) > 0);
+			assert_true(window_left_ns(&s.window, start) > 0);
 		}
 	}
 }
@@ -207,6 +234,7 @@ main(void)
 		cmocka_unit_test(test_every),
 		cmocka_unit_test(test_at),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_jitter),
 		cmocka_unit_test(test_never),
 		cmocka_unit_test(test_wrong),
