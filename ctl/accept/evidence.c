@@ -662,6 +662,8 @@ evidence_cost(const struct evidence *e, const struct conf *promise,
 
 		ret.fewest += each * turns;
 		ret.most += looks * each * turns;
+		if (each * turns > 0)
+			ret.longest_s = fmax(ret.longest_s, START_S + s);
 		ret.sending_s += s * (double)(each * turns);
 		ret.fewest_s += (START_S + s) * (double)(each * turns);
 		ret.most_s += (START_S + s) * (double)(looks * each * turns);

@@ -65,6 +65,7 @@ json_t *evidence_next(const struct evidence *e, const struct conf *promise,
 struct evidence_cost {
 	size_t fewest, most;     /* number of runs */
 	double fewest_s, most_s; /* their time, estimated */
+	double longest_s;        /* of one run */
 	double sending_s;        /* in which nodes send, of the fewest runs */
 };
 /* Return the cost of the runs that evidence_next returns. */

@@ -224,6 +224,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "are named as shown by --json. Examples: leaf=rack[12]*, "
 	    "spool_bytes>1e6, inventory.cores<64. Can be repeated; all "
 	    "must match." },
+	[OPT_WINDOW] = { "window", 0, "HH:MM-HH:MM", 0,
+	    "Start runs only in these times of day, UTC, for example "
+	    "22:00-06:00; several are separated by commas." },
 	[OPT_WITHIN] = { "within", 0, "SPAN", 0,
 	    "Time limit, 5s to 10m. When this limit is reached, the results "
 	    "so far are printed. Default: 20s." },

@@ -79,6 +79,7 @@ enum opt {
 	OPT_USES,
 	OPT_WAIT,
 	OPT_WHERE,
+	OPT_WINDOW,
 	OPT_WITHIN,
 	OPT_MAX
 };

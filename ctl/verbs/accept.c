@@ -26,10 +26,14 @@
 #include "schema/names_agent.h"
 #include "schema/names_run.h"
 #include "schema/promise.h"
+#include "schema/window.h"
 
 #define FILE_MAX        (64U << 20)
 #define FOUND_WITH      0.95
 #define PUBLISHED_BYTES 1073741824.0 /* published results near this size */
+#define POSTPONED_MAX   8    /* orders of a run that found no time to start */
+#define WAITED_S        10.0 /* fewer: the run is missed without a wait */
+#define WINDOW_POLL_NS  (5 * CLK_NS_PER_S)
 
 enum { EXIT_KEPT, EXIT_BROKEN, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
 
@@ -40,6 +44,8 @@ struct acceptance {
 	json_t *report, *records; /* of each run */
 	struct evidence *e;
 	size_t rounds;
+	struct window_list window;
+	int postponed; /* how often the next run was */
 };
 
 static void
@@ -68,6 +74,72 @@ accept_read_json(const char *path, json_t **ret)
 		return ctl_fail("%s:%d: not valid JSON: %s", path, error.line,
 		    error.text);
 	return 0;
+}
+
+/* ---- windows ---- */
+
+/* Return the number of windows that runs of this time take, the last minutes of
+ * each window being unused if no run fits. */
+static size_t
+accept_windows_count(const struct window_list *w, double span_s,
+    double longest_s)
+{
+	uint64_t at = window_opens_ns(w, 0), left;
+	size_t ret = 0;
+
+	while (span_s > 0) {
+		left = window_left_ns(w, at);
+		if ((double)left / CLK_NS_PER_S > longest_s) {
+			span_s -= (double)left / CLK_NS_PER_S - longest_s;
+			ret++;
+		}
+		at = window_opens_ns(w, at + left - 1);
+	}
+	return ret;
+}
+
+/* The longest run fits at least one window. */
+static int
+accept_window_read(struct acceptance *a)
+{
+	const char *text = opts_value(&a->c->opts, OPT_WINDOW);
+	double longest_s = evidence_cost(a->e, a->promise, a->rounds).longest_s;
+	uint64_t most = 0, at = 0, left;
+	char need[PRINT_BYTES];
+
+	if (text == NULL)
+		return 0;
+	if (window_parse(text, &a->window) < 0 || a->window.count == 0)
+		return ctl_fail("--window %.80s: expected %s, UTC", text,
+		    WINDOW_SYNTAX);
+	for (size_t i = 0; i < a->window.count; i++) {
+		at = window_opens_ns(&a->window, at);
+		left = window_left_ns(&a->window, at);
+		most = left > most ? left : most;
+	}
+	print_span(longest_s, need);
+	return (double)most / CLK_NS_PER_S > longest_s
+	    ? 0
+	    : ctl_fail("--window %.80s: expected a window longer than the "
+		       "longest run, about %s",
+		  text, need);
+}
+
+/* Wait until a window is open. */
+static void
+accept_window_wait(const struct acceptance *a)
+{
+	uint64_t now = clk_unix_ns();
+	char opens[40];
+
+	if (window_left_ns(&a->window, now) > 0)
+		return;
+	clk_unix_format(window_opens_ns(&a->window, now), opens, sizeof(opens));
+	fprintf(stderr, "outside of --window %s UTC: waiting until %s\n",
+	    opts_value(&a->c->opts, OPT_WINDOW), opens);
+	while (window_left_ns(&a->window, clk_unix_ns()) == 0)
+		clk_sleep_ns(WINDOW_POLL_NS);
+	fprintf(stderr, "the window is open: continuing\n");
 }
 
 /* ---- the cluster ---- */
@@ -229,7 +301,7 @@ accept_open(struct acceptance *a)
 	a->rounds = accept_runs(&a->e->options,
 	    1.5 * conf_real(a->promise, "accept", "scatter"),
 	    conf_real(a->promise, "accept", "found"), FOUND_WITH);
-	return 0;
+	return accept_window_read(a);
 }
 
 /* ---- the plan ---- */
@@ -258,6 +330,13 @@ accept_print_plan(const struct acceptance *a, FILE *to)
 	    "%%\n",
 	    a->rounds, 100 * conf_real(a->promise, "accept", "found"),
 	    FOUND_WITH, 100 * conf_real(a->promise, "accept", "scatter"));
+	if (a->window.count > 0)
+		fprintf(to, "with --window %s UTC: %zu to %zu windows\n",
+		    opts_value(&a->c->opts, OPT_WINDOW),
+		    accept_windows_count(&a->window, cost.fewest_s,
+			cost.longest_s),
+		    accept_windows_count(&a->window, cost.most_s,
+			cost.longest_s));
 	if (a->e->leaves_why != NULL)
 		fprintf(to, "uplinks of leaves are not measured: %s\n",
 		    a->e->leaves_why);
@@ -284,6 +363,7 @@ accept_order_make(const struct acceptance *a, const json_t *run)
 	const struct opt_values *given = &a->c->opts.of[OPT_OVERRIDE];
 	struct hostlist hl = { 0 };
 	json_t *o = json_object();
+	char *closed;
 
 	(void)hostlist_parse(member_text(run, "nodes"), &hl, NULL);
 	json_object_set(o, "campaign.nodes", json_object_get(run, "nodes"));
@@ -291,6 +371,13 @@ accept_order_make(const struct acceptance *a, const json_t *run)
 	    json_sprintf("%zu", hl.count));
 	hostlist_clear(&hl);
 	json_object_update(o, json_object_get(run, "options"));
+	if (a->window.count > 0) {
+		/* A run can wait for its nodes beyond the end of a window. */
+		closed = window_closed_format(&a->window);
+		json_object_set_new(o, "schedule.blackout",
+		    json_string(closed));
+		free(closed);
+	}
 	for (size_t i = 0; i < given->count; i++) {
 		char *name = xstrndup(given->values[i],
 		    strcspn(given->values[i], "="));
@@ -315,6 +402,44 @@ accept_records_get(struct ctl *c, const char *run, json_t **ret,
 	return rc;
 }
 
+/* The run could not start in time, since others had its nodes, the budget was
+ * used, or a blackout was near. It measured nothing, so it is ordered again. */
+static int
+accept_is_postponed(const json_t *ended)
+{
+	static const enum cause causes[] = { CAUSE_BUDGET, CAUSE_BUSY,
+		CAUSE_HELD };
+	const char *cause = member_text(ended, "cause");
+	int found = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		found |= strcmp(cause, names_causes[causes[i]].name) == 0;
+	return found &&
+	    strcmp(member_text(ended, "state"),
+		names_run_states[RUN_MISSED].name) == 0;
+}
+
+static int
+accept_postpone(struct acceptance *a, const json_t *ended)
+{
+	double waited_s = (member_number(ended, "ended_unix_ns") -
+			      member_number(ended, "created_unix_ns")) /
+	    CLK_NS_PER_S;
+
+	runs_print_end(ended, stderr);
+	if (waited_s < WAITED_S)
+		return ctl_fail("the run needs more than the budget of a whole "
+				"hour: increase budget.bytes, "
+				"budget.node_seconds or budget.link_share of "
+				"the collector");
+	if (++a->postponed == POSTPONED_MAX)
+		return ctl_fail("the run could not start %d times: continue "
+				"later with the same --out",
+		    POSTPONED_MAX);
+	fprintf(stderr, "the run is ordered again\n");
+	return 0;
+}
+
 static int
 accept_run_one(struct acceptance *a, json_t *run)
 {
@@ -332,6 +457,12 @@ accept_run_one(struct acceptance *a, json_t *run)
 	rc = runs_wait(a->c, member_text(run, "run"), &ended);
 	if (rc != 0)
 		return rc;
+	if (accept_is_postponed(ended)) {
+		rc = accept_postpone(a, ended);
+		json_decref(ended);
+		return rc;
+	}
+	a->postponed = 0;
 	json_object_set(run, "state", json_object_get(ended, "state"));
 	json_object_set_new(run, "text", text_json(member_text(ended, "text")));
 	json_decref(ended);
@@ -578,6 +709,7 @@ accept_run(struct ctl *c)
 	while (rc == 0 &&
 	    (run = evidence_next(a.e, a.promise,
 		 json_object_get(a.report, "runs"), a.rounds)) != NULL) {
+		accept_window_wait(&a);
 		rc = accept_run_one(&a, run);
 		json_decref(run);
 		if (rc == 0)
@@ -710,12 +842,13 @@ accept_verify(struct ctl *c)
 }
 
 const struct verb verbs_accept[] = {
-	{ "accept", "plan", "PROMISE", 1, 1, "", "file",
+	{ "accept", "plan", "PROMISE", 1, 1, "window", "file",
 	    "Print how many runs an acceptance needs, how long they take, and "
 	    "how many bytes nodes send.",
-	    "PROMISE is a file of coalmine-promise(5). Nothing is measured.",
+	    "PROMISE is a file of coalmine-promise(5). Nothing is measured. "
+	    "With --window also in how many windows.",
 	    accept_plan },
-	{ "accept", "run", "PROMISE", 1, 1, "all html json out override",
+	{ "accept", "run", "PROMISE", 1, 1, "all html json out override window",
 	    "file", "Measure the cluster against a promise file.",
 	    "Neighbouring nodes exchange messages in pairs, then neighbouring "
 	    "leaves with all their nodes, then each node copies memory. Then "
@@ -726,6 +859,8 @@ const struct verb verbs_accept[] = {
 	    "JSON after every run; started again with the same file, an "
 	    "interrupted acceptance continues. --html writes the report for "
 	    "print. --override sets options of all its campaigns. "
+	    "With --window runs start only in these times; between them the "
+	    "verb waits. "
 	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; "
 	    "3: not measured. The verb requires root or the collector's user "
 	    "on the collector's host, or a certificate with role operator. "

@@ -100,6 +100,15 @@ $("$coalctl" promise init)
 scatter = 0.002
 END
 expect accept-plan 0 "$coalctl" accept plan "$work/promise"
+expect accept-plan-window 0 "$coalctl" accept plan "$work/promise" \
+    --window 22:00-22:01
+expect accept-window-bad 3 "$coalctl" accept plan "$work/promise" --window 22-6
+{
+	cat "$work/promise"
+	echo 'time = 60s'
+} >"$work/promise.long"
+expect accept-window-short 3 "$coalctl" accept plan "$work/promise.long" \
+    --window 22:00-22:01
 expect accept-run 1 "$coalctl" accept run "$work/promise" --all \
     --out "$work/report.json" --html "$work/report.html" -o campaign.mpi=mpich
 check "order of pairs: $(cat "$work/requests")" grep -q \
@@ -161,6 +170,63 @@ restart
 expect accept-records 3 "$coalctl" accept verify "$work/report.json" \
     --ca "$pki/ca.pem"
 mv "$work/kept" "$at/GET_runs_acc-2_records"
+
+# A run that had no time to start is not measured: it is ordered again.
+at=$work/late
+cp -r "$work/accept" "$at"
+for n in 6 5 4 3 2 1; do
+	mv "$at/POST_campaigns_accept_run-$n" \
+	    "$at/POST_campaigns_accept_run-$((n + 1))"
+done
+printf '200\n{"run": "late-1"}\n' >"$at/POST_campaigns_accept_run-1"
+printf '200\n{"run": "late-1", "state": "missed", "cause": "budget", "text": "budget.bytes: used", "created_unix_ns": 1, "ended_unix_ns": 900000000001}\n' \
+    >"$at/GET_runs_late-1"
+: >"$work/requests"
+restart
+"$coalctl" accept run "$work/promise" --out "$work/late.json" \
+    --window "$(date -u -d -2hours +%H:00)-$(date -u -d +3hours +%H:00)" \
+    >/dev/null 2>"$work/said"
+rc=$?
+check "late: $rc, $(cat "$work/said")" [ $rc = 1 ]
+check "late: $(cat "$work/said")" grep -q \
+    '^run late-1 missed: budget: budget.bytes: used' "$work/said"
+check "late: a run that was missed is in the report" \
+    [ "$(grep -c '"run": "late-' "$work/late.json")" = 0 ]
+check "late: not as many runs" \
+    [ "$(grep -c '"run": "acc-' "$work/late.json")" = 4 ]
+check "late: the collector does not know the window" \
+    grep -q '"schedule.blackout":"[0-2]' "$work/requests"
+# Eight times: the user is asked to continue later.
+cp "$at/POST_campaigns_accept_run-1" "$at/POST_campaigns_accept_run"
+restart
+"$coalctl" accept run "$work/promise" --out "$work/never.json" >/dev/null \
+    2>"$work/said"
+rc=$?
+check "never: $rc, $(cat "$work/said")" [ $rc = 3 ]
+check "never: $(cat "$work/said")" grep -q 'could not start 8 times' \
+    "$work/said"
+sed -i 's/900000000001/2/' "$at/GET_runs_late-1"
+restart
+"$coalctl" accept run "$work/promise" >/dev/null 2>"$work/said"
+rc=$?
+check "beyond the budget: $rc, $(cat "$work/said")" [ $rc = 3 ]
+check "beyond the budget: $(cat "$work/said")" grep -q \
+    'more than the budget of a whole hour' "$work/said"
+# Outside of its window it orders nothing.
+: >"$work/requests"
+"$coalctl" accept run "$work/promise" \
+    --window "$(date -u -d +2hours +%H:00)-$(date -u -d +3hours +%H:00)" \
+    >/dev/null 2>"$work/said" &
+waits=$!
+for _ in $(seq 600); do
+	grep -q 'waiting until' "$work/said" && break
+	sleep 0.1
+done
+check "waits: $(cat "$work/said")" grep -q 'waiting until' "$work/said"
+check "waits: an order" [ "$(grep -c ^POST "$work/requests")" = 0 ]
+kill $waits
+wait $waits 2>/dev/null
+at=$work/accept
 
 # Interrupted: a run that cannot be ordered ends it, and it continues with the
 # next one.
