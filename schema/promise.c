@@ -26,7 +26,7 @@ const struct conf_row options_promise[] = {
 	{ "promise", "fabric", CONF_STRING, 0, 40, NULL, "", "",
 	    "Class of the fabric, for example efa, roce or infiniband." },
 	{ "nic", "count", CONF_INT, 1, 64, NULL, "1", "1",
-	    "Number of NICs (rails) of a node that carry MPI." },
+	    "Number of NICs (rails) of a node that carry MPI, in all planes." },
 	{ "nic", "rate", CONF_REAL, 0.001, 100000, NULL, NULL, "Gbit/s",
 	    "Rated speed of each NIC in each direction." },
 	{ "nic", "mtu", CONF_INT, 0, 65535, NULL, "0", "bytes",
