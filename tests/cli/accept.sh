@@ -94,6 +94,7 @@ expect accept-promise 0 "$coalctl" promise init
 expect accept-promise-gbps 0 "$coalctl" promise init --gbps 200
 expect accept-promise-bad 3 "$coalctl" promise init --gbps fast
 sed -e 's/^oversubscription.*/oversubscription = 0/' \
+    -e 's/^about =.*/about = four nodes of a test/' \
     -e 's/^mtu.*/mtu = 9000/' >"$work/promise" <<END
 $("$coalctl" promise init)
 [accept]
@@ -121,6 +122,14 @@ check "order of incast: $(cat "$work/requests")" grep -q 'campaigns/group/run {"
 check "page without a script or an address" sh -c \
     '! grep -Eq "<script|https?:" "$0"' "$work/report.html"
 check "page: results" grep -q '<td>link</td><td>node2</td>' "$work/report.html"
+# The example of the guide is this report.
+sed -E -e '1i <!-- SPDX-License-Identifier: Apache-2.0 -->' \
+    -e 's/(Begun: )[^,]*(, with Coalmine )[0-9.]+/\12026-11-29T00:00:00.000Z\20.1.0/' \
+    "$work/report.html" >"$work/example"
+example=$here/../../docs/guide/accept-report.html
+[ "${EXPECT-}" != write ] || cp "$work/example" "$example"
+check "the example of the guide differs: EXPECT=write writes it" \
+    diff -u "$example" "$work/example"
 check "rates for objectives" jq -e '.nodes[0].rate == 11.5e9 and
     .leaves == [{leaf: "leaf1", rate: 9e9}]' "$work/report.json"
 check "page: indicators" grep -q '<td>Jain index</td><td>link</td>' \
