@@ -250,14 +250,18 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 }
 
 /* Let other nodes connect to the ports on which ranks of this node listen: MPIs
- * do not report connections that a firewall rejects. */
+ * do not report connections that a firewall rejects. With other launchers a port
+ * may be the launcher's: srun cancels its job after such a connection. */
 static void
 outcome_try(struct run *r, const struct node *n, const json_t *msg)
 {
-	json_t *list = json_array(), *row;
+	json_t *list, *row;
 	long at = run_node_index(r, n);
 	size_t i;
 
+	if (!r->launcher->starts)
+		return;
+	list = json_array();
 	member_foreach (msg, "listening", i, row) {
 		const char *own = member_text(row, "addr");
 		char addr[64];
