@@ -956,7 +956,7 @@ judge_slow_min(const struct judge *j, const struct track *t)
 	size_t count = j->tracks[is_node ? JUDGE_NODE : JUDGE_LEAF].count;
 	double sd = (double)t->sd, before = (double)t->before;
 	double few = fmax(0, 1.0 / (double)count - 1.0 / FEW_NODES);
-	double hour = wander_sd(&j->mean[LONG], 0);
+	double hour = wander_sd(&j->mean[LONG], 0), chance;
 
 	/* A confirmation run is more exact than few rounds: their noise is not
 	 * part of its wander. Before a mean of an hour is known, half of the
@@ -967,10 +967,15 @@ judge_slow_min(const struct judge *j, const struct track *t)
 		sd = fmax(sd == 0 ? hour : fmin(sd, hour),
 			 judge_lasting_wander(j)) *
 		    (1 + FEW_PARTNERS * few);
+	chance = judge_bad_threshold(&j->o, count) * sd;
+	/* Few nodes in few rounds overestimate their wander. A node at a
+	 * distance that is never usual is at fault, whatever they show. */
+	if (is_node)
+		chance = fmin(chance, JUDGE_USUAL_MOST);
 	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
 			CONFIRM_SHARE * (track_effect(t) - before)),
-	    judge_bad_threshold(&j->o, count) * sd);
+	    chance);
 }
 
 int

@@ -281,6 +281,27 @@ test_lasting(void **state)
 	assert_true(slow_min[1] > 2 * slow_min[0]);
 }
 
+/* Wander that a few nodes overestimate does not excuse a node at a distance
+ * that is never usual. */
+static void
+test_wander_limit(void **state)
+{
+	struct judge *j = judge_new(&options);
+	const struct judge_change *changes;
+	struct score_obs obs[NODES];
+	const struct track *t;
+
+	(void)state;
+	fill(obs);
+	judge_round(j, obs, NODES, NULL, &changes);
+	t = judge_track(j, JUDGE_NODE, 5);
+	j->mean[LONG] = (struct wander){ 0.02 * 0.02, 100, NODES };
+	assert_true(judge_slow_min(j, t) < JUDGE_USUAL_MOST);
+	j->mean[LONG].var = 0.1 * 0.1;
+	assert_float_equal(judge_slow_min(j, t), JUDGE_USUAL_MOST, 1e-9);
+	judge_free(j);
+}
+
 /* Return the state of node 5 after this many rounds. */
 static enum judge_state
 after(struct judge *j, double extra, int rounds)
@@ -731,6 +752,7 @@ main(void)
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_cusum),
 		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_wander_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
