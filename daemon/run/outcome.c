@@ -250,8 +250,8 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 }
 
 /* Let other nodes connect to the ports on which ranks of this node listen: MPIs
- * do not report connections that a firewall rejects. With other launchers a port
- * may be the launcher's: srun cancels its job after such a connection. */
+ * do not report connections that a firewall rejects. With other launchers a
+ * port may be the launcher's: srun cancels its job after such a connection. */
 static void
 outcome_try(struct run *r, const struct node *n, const json_t *msg)
 {
