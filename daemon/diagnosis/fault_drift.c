@@ -189,6 +189,10 @@ fault_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		 * changes do not enter it. */
 		drift_add(drift, distance, o->x - s->fleet_now, s->limit,
 		    judge_least(s->judge));
+		/* These rounds belong to that case: after it the newest mean
+		 * must not show a fault that was repaired. */
+		if (fault_drift_is_open(s, o) && drift->n > 0)
+			drift->now = drift->mean;
 		if (drift->n >= DRIFT_LEARN && drift->from == DRIFT_NONE &&
 		    !drift->frozen) {
 			one[n] = distance - drift->mean;
