@@ -10,6 +10,7 @@
 
 #include "common/conf.h"
 #include "common/err.h"
+#include "schema/names_probe.h"
 
 /* The rows of each kind of file. The last row of each table has a NULL key. */
 extern const struct conf_row options_campaign[]; /* etc/campaigns/NAME.conf */
@@ -33,6 +34,8 @@ const struct conf_row *options_slurm(const struct conf_row *row);
 /* Return 1 if the campaign runs canaries and congestors: it has a section of
  * theirs, or it has no plan. Otherwise return 0. */
 int options_runs_canaries(const struct conf *c);
+/* Return 1 if the list canary.tests has this test, 0 if not. */
+int options_has_test(const struct conf *c, enum canary_test test);
 /* Return 1 if the campaign has a section of a probe that is a plan, 0 if
  * not. */
 int options_runs_plans(const struct conf *c);

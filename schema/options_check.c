@@ -229,8 +229,8 @@ options_check_past_deadline(const struct conf *c, const char *section,
 	    conf_span_ns(c, "campaign", "deadline");
 }
 
-static int
-options_check_tests(const struct conf *c, enum canary_test test)
+int
+options_has_test(const struct conf *c, enum canary_test test)
 {
 	size_t count;
 	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
@@ -245,7 +245,7 @@ options_check_tests(const struct conf *c, enum canary_test test)
 static int
 options_check_command_missing(const struct conf *c)
 {
-	return options_check_tests(c, CANARY_COMMAND) &&
+	return options_has_test(c, CANARY_COMMAND) &&
 	    conf_string(c, "command", "run")[0] == '\0';
 }
 
@@ -253,13 +253,13 @@ static int
 options_check_command_unused(const struct conf *c)
 {
 	return conf_string(c, "command", "run")[0] != '\0' &&
-	    !options_check_tests(c, CANARY_COMMAND);
+	    !options_has_test(c, CANARY_COMMAND);
 }
 
 static int
 options_check_command_exact(const struct conf *c)
 {
-	return options_check_tests(c, CANARY_COMMAND) &&
+	return options_has_test(c, CANARY_COMMAND) &&
 	    conf_is(c, "canary", "exact", "gpcnet");
 }
 
@@ -273,7 +273,7 @@ options_check_bytes_exact(const struct conf *c)
 static int
 options_check_bytes_cut(const struct conf *c)
 {
-	return options_check_tests(c, CANARY_ALLREDUCE) &&
+	return options_has_test(c, CANARY_ALLREDUCE) &&
 	    conf_bytes(c, "canary", "bytes") % sizeof(double) != 0;
 }
 

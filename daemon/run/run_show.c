@@ -183,8 +183,7 @@ run_facts(const struct run *r)
 		/* In an incast every node receives in turn. */
 		.measures_rings = conf_is(r->conf, "canary", "partners",
 				      "ring") &&
-		    strstr(conf_string(r->conf, "canary", "tests"),
-			names_tests[CANARY_INCAST].name) == NULL,
+		    !options_has_test(r->conf, CANARY_INCAST),
 		.ended_unix_s = (double)r->ended_unix_ns / 1e9,
 		.devices = conf_string(r->conf, "mpi", "devices"),
 		.carried = r->carried };
