@@ -32,7 +32,7 @@
 #define FOUND_WITH      0.95
 #define PUBLISHED_BYTES 1073741824.0 /* published results near this size */
 #define POSTPONED_MAX   8    /* orders of a run that found no time to start */
-#define WAITED_S        10.0 /* fewer: the run is missed without a wait */
+#define WAITED_S        10.0 /* less: the budget never fits the run */
 #define WINDOW_POLL_NS  (5 * CLK_NS_PER_S)
 
 enum { EXIT_KEPT, EXIT_BROKEN, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
@@ -407,16 +407,12 @@ accept_records_get(struct ctl *c, const char *run, json_t **ret,
 static int
 accept_is_postponed(const json_t *ended)
 {
-	static const enum cause causes[] = { CAUSE_BUDGET, CAUSE_BUSY,
-		CAUSE_HELD };
-	const char *cause = member_text(ended, "cause");
-	int found = 0;
+	int cause = STR_FIND(names_causes, member_text(ended, "cause"));
 
-	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
-		found |= strcmp(cause, names_causes[causes[i]].name) == 0;
-	return found &&
-	    strcmp(member_text(ended, "state"),
-		names_run_states[RUN_MISSED].name) == 0;
+	return STR_FIND(names_run_states, member_text(ended, "state")) ==
+	    RUN_MISSED &&
+	    (cause == CAUSE_BUDGET || cause == CAUSE_BUSY ||
+		cause == CAUSE_HELD);
 }
 
 static int
@@ -427,7 +423,8 @@ accept_postpone(struct acceptance *a, const json_t *ended)
 	    CLK_NS_PER_S;
 
 	runs_print_end(ended, stderr);
-	if (waited_s < WAITED_S)
+	if (waited_s < WAITED_S &&
+	    STR_FIND(names_causes, member_text(ended, "cause")) == CAUSE_BUDGET)
 		return ctl_fail("the run needs more than the budget of a whole "
 				"hour: increase budget.bytes, "
 				"budget.node_seconds or budget.link_share of "
