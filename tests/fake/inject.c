@@ -12,7 +12,8 @@
  *                          is "-" for a file to remove that does not exist.
  *   COALMINE_INJECT        "KIND PLACE ERRNO once|all"; PLACE: the first call
  *                          from it fails, or "#NUMBER": the call of this
- * number. all: until the file COALMINE_INJECT_TO.end exists
+ *                          number. all: until the file COALMINE_INJECT_TO.end
+ *                          exists
  *
  * A place is a hash of the addresses of the nearest callers, relative to their
  * objects. So every path of calls can be tested without testing every call.

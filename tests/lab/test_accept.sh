@@ -14,10 +14,10 @@ promise=$cluster/promise
 scores=
 
 # The shapers: 200 Mbit/s a host, twice as much a leaf of 4 hosts. Copies of
-# memory by ranks that share cores scatter, so parts hold from 85 %. host_mbit=40
-# measures the loads on a busy machine too. A TCP connection that sends in both
-# directions then reaches half of its rate, which four cables of a leaf carry at
-# 85 % of their rate as well: leaf needs more.
+# memory by ranks that share cores scatter, so parts hold from 85 %. On a busy
+# machine host_mbit=40 measures the loads, but misses the fault leaf: a TCP
+# connection that sends in both directions then reaches only half of its rate, and
+# uplinks at 85 % carry that.
 host_mbit=${host_mbit-200}
 write_promise()
 {
@@ -124,7 +124,8 @@ judge sound '' ''
 # Loads run on the nodes whose links hold, on a busy machine not on all.
 sound=$(jq '[.results[] | select(.kind == "link" and .state == "holds")] |
 	length' <<<"$report")
-[ "$sound" -gt 8 ] || say "loads are not checked: only $sound of $hosts links hold"
+[ "$sound" -gt 8 ] ||
+	say "loads are not checked: only $sound of $hosts links hold"
 for part in allreduce alltoall "2 senders" "8 senders" "lat at 50 % load" \
 	"alltoall for 20s"; do
 	[ "$sound" -gt 8 ] || break
@@ -149,7 +150,9 @@ for fault; do
 		"$lab" heal leaf2
 		;;
 	oversubscription)
-		for n in 1 2 3; do "$lab" degrade leaf$n rate=$((host_mbit * 4 / 3))mbit; done
+		for n in 1 2 3; do
+			"$lab" degrade leaf$n rate=$((host_mbit * 4 / 3))mbit
+		done
 		accept oversubscription
 		judge oversubscription uplinks '.*'
 		for n in 1 2 3; do "$lab" heal leaf$n; done

@@ -184,7 +184,7 @@ test_slow(void **state)
 	}
 }
 
-/* Of two nodes none is slow; values that are not numbers are no nodes. */
+/* Of two nodes none is slow. Nodes without a number do not count. */
 static void
 test_few(void **state)
 {
