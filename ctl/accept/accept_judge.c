@@ -111,6 +111,14 @@ accept_judge_quantile(struct quantile *last, double p, double df)
 	return last->value;
 }
 
+/* What waiting for cores explains does not fail. */
+static double
+accept_judge_mean(const struct accept_path *p, const struct moments *e,
+    int sign)
+{
+	return e->mean + (sign < 0 && p->n > 0 ? p->doubt / (double)p->n : 0);
+}
+
 /* Holm's steps: the paths that are at or above the share (sign 1), or below it
  * (sign -1). */
 static void
@@ -125,7 +133,9 @@ accept_judge_holm(const struct accept_options *o, struct accept_path *paths,
 
 		before = left;
 		for (size_t i = 0; i < count && left > 0; i++) {
-			double z = sign * (e[i].mean - log(o->share));
+			double z = sign *
+			    (accept_judge_mean(&paths[i], &e[i], sign) -
+				log(o->share));
 
 			if (paths[i].state != ACCEPT_OPEN || paths[i].n == 0 ||
 			    !(e[i].df >= 1) ||
@@ -178,6 +188,9 @@ accept_judge_path_judge(const struct accept_options *o,
 	}
 	accept_judge_holm(o, paths, e, count, 1);
 	accept_judge_holm(o, paths, e, count, -1);
+	for (size_t i = 0; i < count; i++)
+		paths[i].is_excused = paths[i].state == ACCEPT_OPEN &&
+		    paths[i].doubt > 0 && paths[i].hi < o->share;
 	free(e);
 }
 
@@ -189,6 +202,7 @@ accept_judge_part_take(struct accept_part *part, const struct accept_path *p)
 		return;
 	part->paths++;
 	part->slow += p->state == ACCEPT_FAILS;
+	part->excused += (size_t)p->is_excused;
 	if (p->state == ACCEPT_HOLDS)
 		part->state = ACCEPT_HOLDS;
 	if (isnan(part->value) || p->value > part->value) {
@@ -222,8 +236,10 @@ accept_judge(const struct accept_options *o, struct accept_path *paths,
 {
 	accept_judge_path_judge(o, paths, path_count);
 	for (size_t i = 0; i < part_count; i++)
-		parts[i] = (struct accept_part){ ACCEPT_OPEN, NAN, NAN, NAN, 0,
-			0 };
+		parts[i] = (struct accept_part){ .state = ACCEPT_OPEN,
+			.value = NAN,
+			.lo = NAN,
+			.hi = NAN };
 	for (size_t i = 0; i < path_count; i++)
 		for (size_t k = 0; k < paths[i].part_count; k++)
 			accept_judge_part_take(&parts[paths[i].parts[k]],

@@ -34,11 +34,16 @@ struct accept_path {
 	/* Logarithms of measured rate / promised rate. */
 	double x[ACCEPT_RUNS_MAX];
 	size_t n; /* number of measurements */
+	/* How much slower its ranks' waiting for CPU cores may have made the
+	 * measurements: the sum of logarithms. It excuses, and proves nothing.
+	 */
+	double doubt;
 	/* Set by accept_judge; value, lo and hi are NAN if n is 0. */
 	/* Share of the promise, with an interval that holds for all paths
 	 * together. */
 	double value, lo, hi;
 	enum accept_state state;
+	int is_excused; /* it would fail, if its ranks had not waited */
 };
 
 /* The result for a part. */
@@ -48,6 +53,7 @@ struct accept_part {
 	double lo, hi;
 	/* Number of paths that were measured, and that fail. */
 	size_t paths, slow;
+	size_t excused; /* number of paths that are */
 };
 
 /* The options of a judgement. */

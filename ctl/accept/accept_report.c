@@ -130,6 +130,10 @@ accept_report_missing(const struct accept_part *part)
 		return "";
 	if (part->paths == 0)
 		return "no run has measured this part";
+	if (part->excused > 0)
+		return "its ranks waited for CPU cores longer than those of "
+		       "other nodes, which may be why they were slow: end "
+		       "other processes on the node";
 	if (part->slow > 0)
 		return "the partners of this part were slow too, or "
 		       "undetermined";

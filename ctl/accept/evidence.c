@@ -22,6 +22,7 @@
 #define LARGE_MAX   (256U << 20)
 #define BITS_PER_GB 8.0
 #define NO_PATH     SIZE_MAX
+#define CORE_LEAST  0.01 /* a rank with less is not distinguished */
 #define START_S     5.0 /* estimate: from the order of a run to its first byte */
 
 const char *const evidence_classes[EVIDENCE_CLASS_MAX] = {
@@ -258,12 +259,45 @@ evidence_sound_nodes(const struct evidence *e, int is_even, size_t *ret_each)
 /* ---- records ---- */
 
 static void
-evidence_x_add(struct accept_path *p, double x, size_t *count)
+evidence_x_add(struct accept_path *p, double x, double doubt, size_t *count)
 {
 	if (!isfinite(x) || p->n == ACCEPT_RUNS_MAX)
 		return;
 	p->x[p->n++] = x;
+	p->doubt += doubt;
 	++*count;
+}
+
+/* By node: how much slower than the typical node its ranks' waiting for cores
+ * may have made it, as a logarithm; 0 if unknown. A rank that has a core for a
+ * quarter of the time is at most four times as slow. */
+static double *
+evidence_doubts(const struct evidence *e, const json_t *records)
+{
+	double *ret = xcalloc(e->nodes.count + 1, sizeof(*ret)), typical;
+	double *known = xcalloc(e->nodes.count + 1, sizeof(*known));
+	const json_t *record, *o;
+	size_t n = 0, i, k, at;
+
+	for (i = 0; i < e->nodes.count; i++)
+		ret[i] = NAN;
+	json_array_foreach (records, i, record)
+		member_foreach (record, "nodes", k, o) {
+			double wait = member_number(o, "wait_ratio");
+
+			at = evidence_find(&e->nodes, member_text(o, "node"));
+			if (at < e->nodes.count && isfinite(wait))
+				ret[at] = fmin(ret[at],
+				    fmax(CORE_LEAST, 1 - wait));
+		}
+	for (i = 0; i < e->nodes.count; i++)
+		if (isfinite(ret[i]))
+			known[n++] = ret[i];
+	typical = robust_median(known, n);
+	for (i = 0; i < e->nodes.count; i++)
+		ret[i] = isfinite(ret[i]) ? fmax(0, log(typical / ret[i])) : 0;
+	free(known);
+	return ret;
 }
 
 /* The promised rate of one rank, when each of that many nodes of a leaf sends
@@ -305,10 +339,11 @@ evidence_path_of(const struct evidence *e, enum evidence_class class,
 	return at == NO_PATH ? NO_PATH : e->paths_of[class].first + at;
 }
 
-/* The longest time of a path's nodes, by path; seconds has a place for each. */
+/* The longest time of a path's nodes, and their largest doubt, by path; seconds
+ * and doubt have a place for each. */
 static void
 evidence_times(const struct evidence *e, enum evidence_class class,
-    const json_t *record, double *seconds)
+    const json_t *record, const double *doubts, double *seconds, double *doubt)
 {
 	const json_t *o;
 	size_t i, at;
@@ -318,8 +353,11 @@ evidence_times(const struct evidence *e, enum evidence_class class,
 
 		at = evidence_path_of(e, class, member_text(o, "node"),
 		    member_text(o, "partner"));
-		if (at != NO_PATH && isfinite(s))
-			seconds[at] = fmax(seconds[at], s);
+		if (at == NO_PATH || !isfinite(s))
+			continue;
+		seconds[at] = fmax(seconds[at], s);
+		doubt[at] = fmax(doubt[at],
+		    doubts[evidence_find(&e->nodes, member_text(o, "node"))]);
 	}
 }
 
@@ -354,11 +392,15 @@ evidence_pairs_add(struct evidence *e, const struct conf *promise,
 	    json_number_value(json_array_get(sizes, 0));
 	double *small = xcalloc(e->path_count + 1, sizeof(*small));
 	double *large = xcalloc(e->path_count + 1, sizeof(*large));
+	double *doubt = xcalloc(e->path_count + 1, sizeof(*doubt));
+	double *doubts = evidence_doubts(e, records);
 	json_int_t each = member_int(run, "each");
 	size_t count = 0;
 
-	evidence_times(e, class, evidence_record(records, "pairs", -1), small);
-	evidence_times(e, class, evidence_record(records, "pairs", 1), large);
+	evidence_times(e, class, evidence_record(records, "pairs", -1), doubts,
+	    small, doubt);
+	evidence_times(e, class, evidence_record(records, "pairs", 1), doubts,
+	    large, doubt);
 	for (size_t i = 0; i < e->path_count; i++) {
 		double rate = evidence_nic_rate(promise);
 
@@ -369,8 +411,11 @@ evidence_pairs_add(struct evidence *e, const struct conf *promise,
 			rate = evidence_leaf_rate(e, promise, i,
 			    each > 0 ? (size_t)each : 1);
 		evidence_x_add(&e->paths[i],
-		    log(bytes / (large[i] - small[i]) / rate), &count);
+		    log(bytes / (large[i] - small[i]) / rate), doubt[i],
+		    &count);
 	}
+	free(doubts);
+	free(doubt);
 	free(small);
 	free(large);
 	return count;
@@ -382,6 +427,7 @@ evidence_memory_add(struct evidence *e, const struct conf *promise,
 {
 	const json_t *record = evidence_record(records, "self", 1), *o;
 	double *x = xcalloc(e->nodes.count + 1, sizeof(*x)), *sorted, usual;
+	double *doubts = evidence_doubts(e, records);
 	size_t first = e->paths_of[EVIDENCE_MEMORY].first, n = 0, count = 0, i;
 
 	sorted = xcalloc(e->nodes.count + 1, sizeof(*sorted));
@@ -400,7 +446,9 @@ evidence_memory_add(struct evidence *e, const struct conf *promise,
 	    ? log(conf_real(promise, "memory", "rate") * 1e9)
 	    : robust_median(sorted, n);
 	for (i = 0; i < e->nodes.count; i++)
-		evidence_x_add(&e->paths[first + i], x[i] - usual, &count);
+		evidence_x_add(&e->paths[first + i], x[i] - usual, doubts[i],
+		    &count);
+	free(doubts);
 	free(x);
 	free(sorted);
 	return count;
@@ -445,11 +493,17 @@ evidence_load_add(struct evidence *e, enum evidence_class class,
 	struct load_nodes n = evidence_load_nodes(e, promise,
 	    member_text(run, "nodes"));
 	const struct load *loads = evidence_loads(e, class);
+	double *doubts = evidence_doubts(e, records), most = 0;
 	size_t count = 0;
 
+	/* All wait for the node that waits most. */
+	for (size_t i = 0; i < e->nodes.count; i++)
+		most = fmax(most, doubts[i]);
 	for (size_t i = 0; i < e->paths_of[class].count; i++)
 		evidence_x_add(&e->paths[e->paths_of[class].first + i],
-		    load_value(promise, &loads[i], &n, run, records), &count);
+		    load_value(promise, &loads[i], &n, run, records), most,
+		    &count);
+	free(doubts);
 	return count;
 }
 

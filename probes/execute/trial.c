@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "probes/job/cores.h"
 #include "probes/job/fabric.h"
 #include "probes/job/world.h"
 #include "probes/sampling/stop.h"
@@ -170,6 +171,7 @@ trial_time_together(const struct transport_team *team,
 {
 	double limit_s = (double)ask->time_ns / CLK_NS_PER_S, spent_s = 0;
 	double best_s = INFINITY, before_bytes, *sent_bytes = NULL;
+	struct cores cores = { 0 }, before;
 	uint64_t start_ns;
 	int decision;
 
@@ -179,6 +181,7 @@ trial_time_together(const struct transport_team *team,
 	before_bytes = fabric_sent_bytes();
 	for (int i = 0; i < ask->warmup; i++)
 		trial_once(team, to);
+	cores_look(&before);
 	start_ns = clk_ns();
 	do {
 		/* As many as there were, so that looks are rare, but none
@@ -208,6 +211,7 @@ trial_time_together(const struct transport_team *team,
 		    ? STOP_COUNT
 		    : trial_decide(team, ask, ret, start_ns);
 	} while (decision == STOP_GO_ON);
+	cores_add_since(&cores, &before);
 	ret->stopped_by = (enum stop)decision;
 	ret->runs = (uint64_t)ask->warmup + ret->count;
 	trial_gather(team, fmax(0, fabric_sent_bytes() - before_bytes),
@@ -221,6 +225,10 @@ trial_time_together(const struct transport_team *team,
 		best_s = fmin(best_s, ret->own_s[i]);
 	trial_gather(team, best_s, &ret->rank_best_s);
 	trial_gather(team, robust_median(ret->own_s, ret->count), &ret->rank_s);
+	trial_gather(team,
+	    cores_wait_ratio((double)cores.run_ns / CLK_NS_PER_S,
+		(double)cores.wait_ns / CLK_NS_PER_S),
+	    &ret->rank_wait_ratio);
 }
 
 void
@@ -248,6 +256,7 @@ trial_clear(struct trial *t)
 	free(t->own_s);
 	free(t->rank_s);
 	free(t->rank_best_s);
+	free(t->rank_wait_ratio);
 	memset(t, 0, sizeof(*t));
 }
 

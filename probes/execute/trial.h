@@ -30,7 +30,8 @@ struct trial {
 	double *own_s;
 	/* Rank 0: median of own_s of each rank; NULL: not kept. */
 	double *rank_s;
-	double *rank_best_s; /* the same with the best time of each rank */
+	double *rank_best_s;     /* the same with the best time of each rank */
+	double *rank_wait_ratio; /* and with its cores_wait_ratio */
 	enum stop stopped_by;
 	/* Bytes sent by all ranks (fabric_sent_bytes) in `runs` runs, including
 	 * warm-up. Valid on rank 0; 0: unknown. */

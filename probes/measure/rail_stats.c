@@ -36,7 +36,7 @@ rail_stats_longer(double *s, double other_s)
 
 /* Nodes that take part, each by its own clock. */
 static void
-rail_stats_time_nodes(struct rail_stats *p, const double *rank_s)
+rail_stats_time_nodes(struct rail_stats *p, const struct trial *t)
 {
 	const struct subject *r = p->subject;
 
@@ -50,7 +50,8 @@ rail_stats_time_nodes(struct rail_stats *p, const double *rank_s)
 			n->rated_per_s += r->team->rated_per_s[i];
 		if (n->sent + n->received + n->own == 0)
 			continue;
-		rail_stats_longer(&n->s, rank_s[i]);
+		rail_stats_longer(&n->s, t->rank_s[i]);
+		n->wait_ratio = fmax(n->wait_ratio, t->rank_wait_ratio[i]);
 		if (r->predicted_rank_s != NULL)
 			rail_stats_longer(&n->predicted_s,
 			    r->predicted_rank_s[i]);
@@ -113,7 +114,8 @@ rail_stats_places_new(size_t count)
 	for (size_t i = 0; i < count; i++) {
 		list[i].partner = RAIL_STATS_NOBODY;
 		list[i].s = list[i].predicted_s = list[i].per_s =
-		    list[i].ratio = list[i].memory_per_s = NAN;
+		    list[i].ratio = list[i].memory_per_s = list[i].wait_ratio =
+			NAN;
 	}
 	return list;
 }
@@ -173,7 +175,7 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
 	}
 	rail_stats_rate_lanes(ret);
 	if (t->rank_s != NULL && step == SUBJECT_WHOLE)
-		rail_stats_time_nodes(ret, t->rank_s);
+		rail_stats_time_nodes(ret, t);
 }
 
 void
@@ -232,6 +234,7 @@ rail_stats_place_json(const struct place *pl)
 	rail_stats_put_known(o, "predicted", pl->predicted_s);
 	rail_stats_put_known(o, "bandwidth", pl->per_s);
 	rail_stats_put_known(o, "ratio", pl->ratio);
+	rail_stats_put_known(o, "wait_ratio", pl->wait_ratio);
 	if (pl->own > 0)
 		rail_stats_put_known(o, "memory_ratio",
 		    pl->per_s / pl->memory_per_s);

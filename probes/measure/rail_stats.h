@@ -43,6 +43,9 @@ struct place {
 	double predicted_s;  /* for a node: predicted time in seconds */
 	double per_s, ratio; /* bandwidth in bytes/s, and ratio: see above */
 	double memory_per_s; /* for a node: measured bytes/s of copies */
+	/* For a node: the largest cores_wait_ratio of its ranks; NAN: unknown.
+	 */
+	double wait_ratio;
 	/* For a node: specified rate of its GPUs' memory in bytes per second;
 	 * 0: unknown. */
 	double rated_per_s;

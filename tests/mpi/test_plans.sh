@@ -412,6 +412,11 @@ case_campaign() {
 		fail "latency"
 	[ "$(count '.probe=="self" and .n==100 and .max<1')" = 1 ] ||
 		fail "latency record"
+	engine 8 measure self bytes=4M iterations=20 --json "$work/records" ||
+		fail "cores"
+	[ "$(count '.probe=="self" and (.nodes[0].wait_ratio |
+		type=="number" and .>=0 and .<1)')" = 1 ] ||
+		fail "cores: $(jq -c .nodes "$work/records")"
 	cat >>"$work/p.conf" <<-END
 	[canary]
 	tests = lat

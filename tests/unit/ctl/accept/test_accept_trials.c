@@ -37,6 +37,10 @@
 
 struct world {
 	double node[NODES], up[LEAVES], memory[NODES];
+	/* Share of its time in which a node's rank has a core, and whether it
+	 * is as slow as that. */
+	double core[NODES];
+	int core_counts;
 	/* Share of the rate that remains in collectives, and at a receiver. */
 	double collective, incast;
 	double impact; /* of congestion, at full load */
@@ -59,6 +63,12 @@ noise(struct world *w)
 	return exp(w->scatter * draw(w));
 }
 
+static double
+pace(const struct world *w, size_t node)
+{
+	return w->core_counts ? w->core[node] : 1;
+}
+
 static void
 name_of(size_t i, char ret[16])
 {
@@ -67,18 +77,19 @@ name_of(size_t i, char ret[16])
 
 /* Nodes a and b exchange bytes at a rate. */
 static void
-rows_add(json_t *rows, size_t a, size_t b, double seconds)
+rows_add(const struct world *w, json_t *rows, size_t a, size_t b,
+    double seconds)
 {
 	char x[16], y[16];
 
 	name_of(a, x);
 	name_of(b, y);
 	json_array_append_new(rows,
-	    json_pack("{s:s, s:s, s:f}", "node", x, "partner", y, "seconds",
-		seconds));
+	    json_pack("{s:s, s:s, s:f, s:f}", "node", x, "partner", y,
+		"seconds", seconds, "wait_ratio", 1 - w->core[a]));
 	json_array_append_new(rows,
-	    json_pack("{s:s, s:s, s:f}", "node", y, "partner", x, "seconds",
-		seconds));
+	    json_pack("{s:s, s:s, s:f, s:f}", "node", y, "partner", x,
+		"seconds", seconds, "wait_ratio", 1 - w->core[b]));
 }
 
 /* The rows of a run of pairs of blocks of nodes. */
@@ -100,14 +111,15 @@ pairs_rows(struct world *w, const struct hostlist *hl, size_t each,
 			    1;
 			size_t y = (size_t)atoi(hl->names[b * each + i] + 1) -
 			    1;
-			double share = fmin(w->node[x], w->node[y]);
+			double share = fmin(w->node[x] * pace(w, x),
+			    w->node[y] * pace(w, y));
 			size_t p = x / LEAF, q = y / LEAF;
 
 			/* 1 for a single pair, which never loads an uplink */
 			if (p != q && each > 1)
 				share = fmin(share,
 				    fmin(w->up[p], w->up[q]) / (double)each);
-			rows_add(rows, x, y,
+			rows_add(w, rows, x, y,
 			    START_S +
 				bytes / (RATE * REACHED * share) * common);
 		}
@@ -208,8 +220,10 @@ records_of(struct world *w, const json_t *run)
 		for (size_t i = 0; i < NODES; i++) {
 			name_of(i, name);
 			json_array_append_new(rows,
-			    json_pack("{s:s, s:f}", "node", name, "bandwidth",
-				COPIES * w->memory[i] * noise(w)));
+			    json_pack("{s:s, s:f, s:f}", "node", name,
+				"bandwidth",
+				COPIES * w->memory[i] * pace(w, i) * noise(w),
+				"wait_ratio", 1 - w->core[i]));
 		}
 		json_array_append_new(records,
 		    json_pack("{s:s, s:s, s:i, s:o}", "probe", "self", "of",
@@ -352,6 +366,23 @@ make_congestion(struct world *w)
 	w->impact = 6;
 }
 
+/* Another program has the cores of a node: nothing is wrong with the node. */
+static void
+make_busy(struct world *w)
+{
+	w->core[w->seed % NODES] = 0.4;
+	w->core_counts = 1;
+}
+
+/* Hosts that share few cores, as in the lab: the links are not slower. */
+static void
+make_busy_cable(struct world *w)
+{
+	make_cable(w);
+	for (size_t i = 0; i < NODES; i++)
+		w->core[i] = 0.2 * exp(0.1 * draw(w));
+}
+
 /* A leaf with fewer uplinks limits collectives, too. */
 static int
 load_is_bad(const struct world *w, const struct load *l)
@@ -384,16 +415,20 @@ part_is_bad(const struct world *w, const struct evidence *e, size_t i)
 static const struct fabric {
 	const char *name;
 	void (*make)(struct world *w);
+	int is_open; /* no report can be determined */
 } fabrics[] = {
-	{ "keeps the promise", make_sound },
-	{ "a leaf at 85 %", make_leaf },
-	{ "a cable at 50 %", make_cable },
-	{ "oversubscription 3:1 where 2:1 was promised", make_oversubscribed },
-	{ "an MTU hole", make_hole },
-	{ "a node with half its memory bandwidth", make_memory },
-	{ "collectives at 60 % of the prediction", make_slow_collectives },
-	{ "incast at 50 % of the receiver's rate", make_incast },
-	{ "congestion impact of 6 where 4 was promised", make_congestion },
+	{ "keeps the promise", make_sound, 0 },
+	{ "a leaf at 85 %", make_leaf, 0 },
+	{ "a cable at 50 %", make_cable, 0 },
+	{ "oversubscription 3:1 where 2:1 was promised", make_oversubscribed,
+	    0 },
+	{ "an MTU hole", make_hole, 0 },
+	{ "a node with half its memory bandwidth", make_memory, 0 },
+	{ "collectives at 60 % of the prediction", make_slow_collectives, 0 },
+	{ "incast at 50 % of the receiver's rate", make_incast, 0 },
+	{ "congestion impact of 6 where 4 was promised", make_congestion, 0 },
+	{ "a node whose cores another program has", make_busy, 1 },
+	{ "a cable at 50 % among hosts that share cores", make_busy_cable, 0 },
 };
 
 /* Reports in which any part is wrongly passed, wrongly failed, undetermined. */
@@ -444,7 +479,7 @@ test_trials(void **state)
 			struct evidence *e;
 
 			for (size_t i = 0; i < NODES; i++)
-				w.node[i] = w.memory[i] = 1;
+				w.node[i] = w.memory[i] = w.core[i] = 1;
 			for (size_t i = 0; i < LEAVES; i++)
 				w.up[i] = LEAF / PROMISED;
 			fabrics[f].make(&w);
@@ -459,7 +494,10 @@ test_trials(void **state)
 		    (double)s.runs / seeds);
 		assert_true(s.passed * 20 <= seeds);
 		assert_true(s.failed * 20 <= seeds);
-		assert_true(s.open * 10 <= seeds);
+		if (fabrics[f].is_open)
+			assert_int_equal(s.open, seeds);
+		else
+			assert_true(s.open * 10 <= seeds);
 	}
 	conf_free(promise);
 }
