@@ -98,9 +98,21 @@ accept_windows_count(const struct window_list *w, double span_s,
 	return ret;
 }
 
-/* The longest run fits at least one window. */
 static int
 accept_window_read(struct acceptance *a)
+{
+	const char *text = opts_value(&a->c->opts, OPT_WINDOW);
+
+	if (text != NULL &&
+	    (window_parse(text, &a->window) < 0 || a->window.count == 0))
+		return ctl_fail("--window %.80s: expected %s, UTC", text,
+		    WINDOW_SYNTAX);
+	return 0;
+}
+
+/* The longest run fits at least one window. */
+static int
+accept_window_check(const struct acceptance *a)
 {
 	const char *text = opts_value(&a->c->opts, OPT_WINDOW);
 	double longest_s = evidence_cost(a->e, a->promise, a->rounds).longest_s;
@@ -109,9 +121,6 @@ accept_window_read(struct acceptance *a)
 
 	if (text == NULL)
 		return 0;
-	if (window_parse(text, &a->window) < 0 || a->window.count == 0)
-		return ctl_fail("--window %.80s: expected %s, UTC", text,
-		    WINDOW_SYNTAX);
 	for (size_t i = 0; i < a->window.count; i++) {
 		at = window_opens_ns(&a->window, at);
 		left = window_left_ns(&a->window, at);
@@ -283,8 +292,10 @@ accept_open(struct acceptance *a)
 	const char *out = opts_value(&a->c->opts, OPT_OUT);
 	struct err err;
 	size_t len;
-	int rc;
+	int rc = accept_window_read(a);
 
+	if (rc != 0)
+		return rc;
 	if (file_read(a->c->args[0], FILE_MAX, &a->text, &len, &err) < 0 ||
 	    conf_parse(options_promise, a->c->args[0], a->text, &a->promise,
 		&err) < 0)
@@ -301,7 +312,7 @@ accept_open(struct acceptance *a)
 	a->rounds = accept_runs(&a->e->options,
 	    1.5 * conf_real(a->promise, "accept", "scatter"),
 	    conf_real(a->promise, "accept", "found"), FOUND_WITH);
-	return accept_window_read(a);
+	return accept_window_check(a);
 }
 
 /* ---- the plan ---- */

@@ -103,7 +103,9 @@ END
 expect accept-plan 0 "$coalctl" accept plan "$work/promise"
 expect accept-plan-window 0 "$coalctl" accept plan "$work/promise" \
     --window 22:00-22:01
-expect accept-window-bad 3 "$coalctl" accept plan "$work/promise" --window 22-6
+# Wrong options need no collector to be found.
+expect accept-window-bad 3 "$coalctl" --url http://127.0.0.1:9 accept plan \
+    "$work/promise" --window 22-6
 {
 	cat "$work/promise"
 	echo 'time = 60s'
