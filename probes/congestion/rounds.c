@@ -82,6 +82,7 @@ rounds_begin(struct rounds *r, const struct rounds_ask *ask, int whole,
     struct rounds_result *ret)
 {
 	struct canary *c = ask->canary;
+	MPI_Request req;
 	struct ring ring = { r->settings->seed, (int)c->test, ask->number,
 		r->world->local, c->size, canary_ops[c->test].natural };
 
@@ -110,7 +111,8 @@ rounds_begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 	control_watch(r->world, names_tests[c->test].name);
 	control_agree(r->world, names_tests[c->test].name, 0);
 	/* All are there. The order in which they leave matters: see below. */
-	MPI_DO(MPI_Barrier(r->world->group));
+	MPI_DO(MPI_Ibarrier(r->world->group, &req));
+	control_complete(&req);
 }
 
 struct chunks {
@@ -130,6 +132,7 @@ rounds_run_chunks(struct rounds *r, struct canary *c,
 	uint64_t begun_ns = clk_ns(), start_ns;
 	int count = chunks->count, done = 0, active = !rounds_is_idle(r, c);
 	int next = count < chunks->first ? count : chunks->first;
+	MPI_Request req;
 
 	while (done < count) {
 		control_watch(r->world, name);
@@ -137,8 +140,10 @@ rounds_run_chunks(struct rounds *r, struct canary *c,
 		 * that is not counted. Ranks come from a look at different
 		 * times, and where ranks share cores the order in which they
 		 * then wait for each other lasts to the end of the chunk. */
-		if (done > 0)
-			MPI_DO(MPI_Barrier(r->world->group));
+		if (done > 0) {
+			MPI_DO(MPI_Ibarrier(r->world->group, &req));
+			control_complete(&req);
+		}
 		if (active && done > 0)
 			canary_once(c);
 		for (int i = active ? done : next; i < next; i++) {
@@ -178,6 +183,7 @@ rounds_collect(struct rounds *r, const struct canary *c,
 		.right = -1,
 		.way = c->way };
 	int edge[2] = { -HIST_BUCKETS, -1 }; /* minus the first, the last */
+	MPI_Request req;
 	int lo, hi;
 
 	if (mine->count > 0) {
@@ -193,16 +199,19 @@ rounds_collect(struct rounds *r, const struct canary *c,
 			summary.right = r->slice_nodes[c->right];
 		}
 	}
-	MPI_DO(MPI_Gather(&summary, ROUNDS_RANK_DOUBLES, MPI_DOUBLE, r->ranks,
-	    ROUNDS_RANK_DOUBLES, MPI_DOUBLE, 0, w->group));
-	MPI_DO(
-	    MPI_Allreduce(MPI_IN_PLACE, edge, 2, MPI_INT, MPI_MAX, w->group));
+	MPI_DO(MPI_Igather(&summary, ROUNDS_RANK_DOUBLES, MPI_DOUBLE, r->ranks,
+	    ROUNDS_RANK_DOUBLES, MPI_DOUBLE, 0, w->group, &req));
+	control_complete(&req);
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, edge, 2, MPI_INT, MPI_MAX, w->group,
+	    &req));
+	control_complete(&req);
 	lo = -edge[0];
 	hi = edge[1];
 	if (lo > hi)
 		return; /* no rank has a sample */
-	MPI_DO(MPI_Reduce(&mine->bucket[lo], &r->reduced[lo], hi - lo + 1,
-	    MPI_UINT64_T, MPI_SUM, 0, w->group));
+	MPI_DO(MPI_Ireduce(&mine->bucket[lo], &r->reduced[lo], hi - lo + 1,
+	    MPI_UINT64_T, MPI_SUM, 0, w->group, &req));
+	control_complete(&req);
 	if (w->group_rank != 0)
 		return;
 	ret->ranks = r->ranks;
@@ -280,14 +289,16 @@ rounds_calibrate(struct rounds *r, const struct rounds_ask *ask,
 	struct chunks chunks = { ask->iterations > 0 ? 1
 						     : ROUNDS_OPERATIONS_MAX,
 		1, ROUNDS_TARGET_NS / 2 };
+	MPI_Request req;
 
 	rounds_begin(r, ask, 1, ret);
 	/* Any rank's wrong byte is everyone's: the largest offset is as good as
 	 * any. */
 	if (!world_alone(r->world))
 		ret->wrong_at = canary_check(ask->canary);
-	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->wrong_at, 1, MPI_LONG, MPI_MAX,
-	    r->world->group));
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, &ret->wrong_at, 1, MPI_LONG,
+	    MPI_MAX, r->world->group, &req));
+	control_complete(&req);
 	rounds_run_chunks(r, ask->canary, &chunks, ret);
 }
 

@@ -83,9 +83,45 @@ control_max(MPI_Comm comm, double mine)
  * processes have the core, even this many take milliseconds. */
 #define LOOKS   64
 #define SLOW_NS CLK_NS_PER_MS
+/* Where ranks share cores, the partner may need this one: after this time a
+ * rank offers it between any two polls. Where they do not, an offer takes less
+ * than 1 % of the wait so far. */
+#define SPIN_NS (100 * CLK_NS_PER_US)
 /* How long the other ranks have to report that they are stuck too. The
  * collector waits for less. */
 #define LAST_WORDS_NS (4 * CLK_NS_PER_S)
+
+struct pace {
+	unsigned polls;
+	uint64_t since_ns; /* 0: the clock was not read yet */
+	int is_long;
+};
+
+/* After a poll without success: 0 if it is too early for the clock, otherwise 1
+ * and the time now. */
+static int
+control_pace(struct pace *p, uint64_t *ret_now_ns)
+{
+	if (!p->is_long && ++p->polls % LOOKS != 0)
+		return 0;
+	*ret_now_ns = clk_ns();
+	if (p->since_ns == 0)
+		p->since_ns = *ret_now_ns;
+	p->is_long = *ret_now_ns - p->since_ns > SPIN_NS;
+	if (p->is_long)
+		sched_yield();
+	return 1;
+}
+
+void
+control_complete(MPI_Request *req)
+{
+	struct pace pace = { 0 };
+	uint64_t now_ns;
+
+	while (!control_done(req))
+		control_pace(&pace, &now_ns);
+}
 
 static void
 control_say_stuck(const struct world *w, const struct control_peers *p,
@@ -137,19 +173,17 @@ void
 control_exchange(struct world *w, const struct control_peers *p,
     MPI_Request *reqs, int count)
 {
-	uint64_t since_ns = 0, now_ns;
 	int done, moved, is_slow = 0, which[CONTROL_REQS_MAX];
+	struct pace pace = { 0 };
+	uint64_t now_ns;
 
 	w->at++;
-	for (unsigned looks = 1;; looks++) {
+	for (;;) {
 		MPI_DO(MPI_Testall(count, reqs, &done, MPI_STATUSES_IGNORE));
 		if (done)
 			break;
-		if (looks % LOOKS != 0)
-			continue;
-		now_ns = clk_ns();
-		since_ns = since_ns == 0 ? now_ns : since_ns;
-		if (!is_slow && now_ns - since_ns < SLOW_NS)
+		if (!control_pace(&pace, &now_ns) ||
+		    (!is_slow && now_ns - pace.since_ns < SLOW_NS))
 			continue;
 		if (!is_slow)
 			alarm(0); /* this wait has a name */
@@ -160,13 +194,12 @@ control_exchange(struct world *w, const struct control_peers *p,
 		if (moved == MPI_UNDEFINED)
 			break;
 		if (moved > 0) {
-			since_ns = now_ns;
+			pace.since_ns = now_ns;
 			continue;
 		}
-		/* Where ranks share cores, the partner may need this one. */
-		sched_yield();
-		if (p->limit_ns > 0 && now_ns - since_ns > p->limit_ns)
-			control_give_up(w, p, reqs, count, now_ns - since_ns);
+		if (p->limit_ns > 0 && now_ns - pace.since_ns > p->limit_ns)
+			control_give_up(w, p, reqs, count,
+			    now_ns - pace.since_ns);
 	}
 	if (is_slow)
 		alarm(watch_s);
@@ -176,23 +209,20 @@ void
 control_until(struct world *w, const struct control_peers *p,
     int (*done)(void *arg), void *arg)
 {
-	uint64_t since_ns = 0, now_ns;
+	struct pace pace = { 0 };
+	uint64_t now_ns;
 	int is_slow = 0;
 
 	w->at++;
-	for (unsigned looks = 1; !done(arg); looks++) {
-		if (looks % LOOKS != 0)
-			continue;
-		now_ns = clk_ns();
-		since_ns = since_ns == 0 ? now_ns : since_ns;
-		if (now_ns - since_ns < SLOW_NS)
+	while (!done(arg)) {
+		if (!control_pace(&pace, &now_ns) ||
+		    now_ns - pace.since_ns < SLOW_NS)
 			continue;
 		if (!is_slow && p->limit_ns > 0)
 			alarm(0); /* this wait has a name */
 		is_slow = 1;
-		sched_yield();
-		if (p->limit_ns > 0 && now_ns - since_ns > p->limit_ns)
-			control_give_up(w, p, NULL, 0, now_ns - since_ns);
+		if (p->limit_ns > 0 && now_ns - pace.since_ns > p->limit_ns)
+			control_give_up(w, p, NULL, 0, now_ns - pace.since_ns);
 	}
 	if (is_slow && p->limit_ns > 0)
 		alarm(watch_s);

@@ -28,6 +28,11 @@ double control_max(MPI_Comm comm, double mine);
 /* Return 1 if the request is complete, 0 if not; does not wait. */
 int control_done(MPI_Request *req);
 
+/* Wait until an operation is complete that all ranks begin at about the same
+ * time. It polls without sleeping; after a while it lets other ranks have the
+ * core, which MPI's blocking operations do not all do. */
+void control_complete(MPI_Request *req);
+
 /* Exchanges with several ranks at once. Requests belong to the ranks in turn:
  * to the first, the second and so on, and to the first again. There are at most
  * CONTROL_REQS_MAX requests. */
