@@ -588,6 +588,11 @@ const struct conf_row options_scan[] = {
 	    "Tests to run: lat and bw (latency and bandwidth of pairs of "
 	    "nodes, by which slow nodes are found), and incast (many senders "
 	    "to one receiver)." },
+	{ "scan", "bytes", CONF_BYTES, 1024, 4 * 1024.0 * 1024, NULL, "128K",
+	    "bytes",
+	    "Size of the messages of bw and incast. In one operation of bw a "
+	    "rank sends 16. On a slow network, small messages take less "
+	    "time." },
 	{ "scan", "expect", CONF_STRING, 0, 400, NULL, "", "",
 	    "Expected rate in each direction while a node sends and receives "
 	    "at the same time, for example 200gbit or 25GB/s; or a machine "

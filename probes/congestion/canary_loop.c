@@ -68,8 +68,10 @@ canary_loop_open_test(struct canary_loop *m, int i, int rc,
 	if (rc < 0)
 		t->err = *why;
 	else if (!world_alone(m->world))
-		rc = canary_open(&t->canary, test, s->bytes, m->world, &m->link,
-		    &t->err);
+		rc = canary_open(&t->canary, test,
+		    canary_low_is_bad(test) && s->rate_bytes > 0 ? s->rate_bytes
+								 : s->bytes,
+		    m->world, &m->link, &t->err);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN,
 	    m->world->group));
 	if (rc == 0)
@@ -298,6 +300,7 @@ canary_loop_run_rounds(struct canary_loop *m, struct visit *v)
 	uint64_t started_ns = clk_ns(), now_ns;
 	double before_bytes = fabric_sent_bytes();
 	int decision = STOP_GO_ON;
+	MPI_Request req;
 
 	while (decision == STOP_GO_ON) {
 		struct rounds_ask ask = canary_loop_round_ask(m, v);
@@ -339,7 +342,9 @@ canary_loop_run_rounds(struct canary_loop *m, struct visit *v)
 					    (double)s->time_ns));
 			}
 		}
-		MPI_DO(MPI_Bcast(&decision, 1, MPI_INT, 0, m->world->group));
+		MPI_DO(MPI_Ibcast(&decision, 1, MPI_INT, 0, m->world->group,
+		    &req));
+		control_complete(&req);
 		relay_poll();
 	}
 	cell->sent_bytes += fmax(0, fabric_sent_bytes() - before_bytes);

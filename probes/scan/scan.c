@@ -409,6 +409,10 @@ struct meetings {
 	int *set_of;
 	size_t n[SETS_MOST][SETS_MOST];
 	double x[SETS_MOST][SETS_MOST][SETS_ROUNDS];
+	/* Pairs within a set, one in each at the same time. A pair alone is
+	 * faster than one of many, above all where ranks share cores. */
+	size_t inner_n;
+	double inner[SETS_MOST * SETS_ROUNDS];
 };
 
 /* The nth member of a set, from the first again. */
@@ -426,13 +430,45 @@ scan_set_member(const struct scan *s, const struct meetings *m, int set, int n)
 	return 0;
 }
 
-/* One round: each set meets another one, each by one node. */
+/* Put two members of a set that do not meet another set into a group, from
+ * another member on each round. Return 1, or 0 if the set has too few. */
+static int
+scan_set_inner(const struct scan *s, const struct meetings *m, int set,
+    int round, int *of, int group)
+{
+	int two[2], n = 0;
+
+	for (int i = 0; i < s->w->nodes && n < 2; i++) {
+		int node = (i + round) % s->w->nodes;
+
+		if (m->set_of[node] == set && of[node] < 0)
+			two[n++] = node;
+	}
+	for (int i = 0; n == 2 && i < n; i++)
+		of[two[i]] = group;
+	return n == 2;
+}
+
+/* The effect of the only pair of a group; NAN: unknown. */
+static double
+scan_set_effect(const struct scan *s, int test,
+    const struct scan_judge_result *r)
+{
+	if (r->cause == CAUSE_TIMEOUT)
+		return INFINITY;
+	return r->pairs_count == 0 ? NAN
+				   : scan_judge_log(r->test, r->pairs[0].p50) -
+		s->typical[test].median;
+}
+
+/* One round: each set meets another one, each by one node; two more nodes of
+ * each set meet each other. */
 static void
 scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
 {
-	struct scan_judge_result results[SETS_MOST / 2] = { 0 };
+	struct scan_judge_result results[2 * SETS_MOST] = { 0 };
 	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
-	int sets[SETS_MOST / 2][2];
+	int sets[SETS_MOST / 2][2], meet;
 	struct groups_ask ask = { .test_count = 1,
 		.tests = { s->ask.tests[test] },
 		.time_s = SHARE_PAIRS * s->within_s,
@@ -451,21 +487,34 @@ scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
 		    ask.groups;
 		ask.groups++;
 	}
+	meet = ask.groups;
+	for (int set = 0; set < m->count; set++)
+		ask.groups += scan_set_inner(s, m, set, round, of, ask.groups);
 	scan_measure(s, &ask, of, results);
 	for (int g = 0; g < ask.groups; g++) {
-		int lo = sets[g][0], hi = sets[g][1];
-		double x = results[g].pairs_count == 0
-		    ? NAN
-		    : scan_judge_log(ask.tests[0], results[g].pairs[0].p50) -
-			s->typical[test].median;
+		double x = scan_set_effect(s, test, &results[g]);
 
-		if (results[g].cause == CAUSE_TIMEOUT)
-			x = INFINITY;
-		if (!isnan(x) && m->n[lo][hi] < SETS_ROUNDS)
-			m->x[lo][hi][m->n[lo][hi]++] = x;
+		if (g >= meet && isfinite(x))
+			m->inner[m->inner_n++] = x;
+		else if (g < meet && !isnan(x) &&
+		    m->n[sets[g][0]][sets[g][1]] < SETS_ROUNDS)
+			m->x[sets[g][0]][sets[g][1]]
+			    [m->n[sets[g][0]][sets[g][1]]++] = x;
 		scan_judge_result_clear(&results[g]);
 	}
 	free(of);
+}
+
+/* Compare what is between sets with what is within them. */
+static void
+scan_sets_shift(struct meetings *m)
+{
+	double by = m->inner_n < 2 ? 0 : robust_median(m->inner, m->inner_n);
+
+	for (int a = 0; a < m->count; a++)
+		for (int b = a + 1; b < m->count; b++)
+			for (size_t i = 0; i < m->n[a][b]; i++)
+				m->x[a][b][i] -= by;
 }
 
 /* All effects of a set with those that take part; their number. */
@@ -609,12 +658,14 @@ scan_sets(struct scan *s)
 	for (; m->count >= 2 && round < rounds && scan_in_time(s, SHARE_PAIRS);
 	     round++)
 		scan_sets_meet(s, m, test, round);
-	if (m->count >= 2 && round == rounds) {
+	scan_sets_shift(m);
+	/* Few meetings have wide intervals, but show no path to be sound. */
+	if (m->count >= 2 && round > 0)
 		scan_sets_judge(s, m,
 		    bisect_least(&s->options, s->typical[test].scatter));
-		if (json_array_size(s->paths) == before)
-			scan_sets_note(s, m, test);
-	}
+	if (m->count >= 2 && round == rounds &&
+	    json_array_size(s->paths) == before)
+		scan_sets_note(s, m, test);
 	free(m->set_of);
 	free(m);
 }
@@ -850,6 +901,7 @@ scan_run(struct world *w, const struct conf *c, double expect_per_s)
 		fatalx("%s", err.text);
 	settings_read(campaign_conf, &s.settings);
 	conf_free(campaign_conf);
+	s.settings.rate_bytes = (size_t)conf_bytes(c, "scan", "bytes");
 	if (w->rank == 0)
 		ret = scan_lead(&s, c);
 	else

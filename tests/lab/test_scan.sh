@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 kinds=(healthy 1 2 3 uplink)
 slow_rate=20mbit # of 200mbit, which the lab has
+bytes=${SCAN_BYTES:-32K} # an operation over a slow link takes 0.2 s
 mpis=()
 for mpi in openmpi mpich; do
 	[ ! -x "$build_dir/probes/$mpi/coalmine-probe" ] ||
@@ -44,12 +45,13 @@ scan()
 			--mca oob_tcp_if_include 10.78.0.0/16 \
 			--mca mpi_yield_when_idle 1 \
 			--map-by node --host "$hosts" \
-			"$engine" scan "$@" >"$folder/out" 2>"$folder/err"
+			"$engine" scan --bytes $bytes "$@" \
+			>"$folder/out" 2>"$folder/err"
 	else
 		timeout 200 "$lab" exec node1 env UCX_TLS=tcp,self \
 			mpirun.mpich -launcher ssh \
 			-launcher-exec "$folder/rsh" -hosts "$hosts" -ppn 1 \
-			-iface eth0 "$engine" scan "$@" \
+			-iface eth0 "$engine" scan --bytes $bytes "$@" \
 			>"$folder/out" 2>"$folder/err"
 	fi
 	rc=$?
@@ -79,11 +81,13 @@ trial()
 		done
 		;;
 	esac
-	scan "$mpi" "$hosts" --json --within 60s
+	scan "$mpi" "$hosts" --json --within ${SCAN_WITHIN:-60s}
 	named=$(jq -r '[.slow[].node] | join(" ")' "$folder/out" 2>/dev/null)
 	paths=$(jq -r '[.paths[] | .between + " and " + .and] | join("; ")' \
 		"$folder/out" 2>/dev/null)
 	got=right
+	# MPICH's launcher can fail at the end, where it has no core for long.
+	[ "$mpi" = openmpi ] || rc=$(jq .status "$folder/out")
 	[ "$rc" = $wanted_rc ] || got=wrong
 	if [ "$kind" = uplink ]; then
 		[ -z "$named" ] || got=wrong
@@ -95,8 +99,11 @@ trial()
 	echo "| $seed | $mpi | $hosts | $kind | ${wanted[*]} | $named |" \
 		"$paths | $(jq '.took_s | . * 10 | round / 10' "$folder/out" \
 			2>/dev/null) | $got |"
-	[ $got = right ] || [ -z "${SCAN_KEEP-}" ] ||
+	[ $got = right ] || [ -z "${SCAN_KEEP-}" ] || {
 		cp "$folder/out" "$SCAN_KEEP/$seed.json"
+		(cat "$folder/err" && echo "exit status $rc") \
+			>"$SCAN_KEEP/$seed.err"
+	}
 	[ $got = right ]
 }
 
@@ -125,11 +132,13 @@ fi
 
 # ---- one of each, judged ----
 
+busy=
+
+# Where others had the cores, the rest is judged before the test is skipped.
 expect() # WHAT JQ-CONDITION
 {
 	jq -e "$2" "$folder/out" >/dev/null && return
-	jq -e .busy "$folder/out" >/dev/null &&
-		skip "$1: others have the cores of this machine"
+	jq -e .busy "$folder/out" >/dev/null && busy=$1 && return 1
 	fail "$1: rc $rc: $(head -c 1500 "$folder/out")" \
 		"$(head -c 500 "$folder/err")"
 }
@@ -141,7 +150,7 @@ for mpi in "${mpis[@]}"; do
 	expect "$mpi: a slow node" '[.slow[].node] == ["node3"] and
 		.slow[0].interval.lo > 2 and .paths == [] and
 		.carried.transport == "tcp" and
-		.carried.devices == ["eth0"] and .status == 1'
+		.carried.devices == ["eth0"] and .status == 1' || continue
 	say "$mpi: $(jq -c '.slow[0] | [.node, .times, .interval.lo,
 		.interval.hi]' "$folder/out")"
 	[ "$rc" = 1 ] || [ "$mpi" = mpich ] || fail "$mpi: exit status $rc"
@@ -158,4 +167,5 @@ scan "${mpis[0]}" 1
 scan "${mpis[0]}" 2 --within never
 [ "$rc" = 3 ] && grep -q 'within' "$folder/err" ||
 	fail "a wrong option: rc $rc: $(cat "$folder/err")"
+[ -z "$busy" ] || skip "$busy: others have the cores of this machine"
 say passed
