@@ -71,6 +71,7 @@ struct scan {
 	double *waits; /* by node: the largest share without a core */
 	double *best;  /* by node: the highest rate, bytes per second */
 	unsigned char *named;
+	unsigned char *behind; /* a slow path, and not slow itself */
 	int timely;
 	double resolution; /* times slower that would be seen among all */
 	json_t *slow, *paths, *below, *notes, *doubtful;
@@ -180,6 +181,22 @@ scan_typical(struct scan *s)
 	return s->resolution;
 }
 
+/* Return 1 if pairs form sets, between which they are slow: then nodes scatter
+ * because of their paths, and more time would not change it. */
+static int
+scan_has_sets(const struct scan *s)
+{
+	int *set_of = xcalloc((size_t)s->w->nodes, sizeof(*set_of)), ret = 0;
+
+	for (int i = 0; i < s->ask.test_count; i++)
+		ret |= s->typical[i].known &&
+		    scan_judge_sets(&s->whole[i], &s->typical[i],
+			bisect_least(&s->options, s->typical[i].scatter),
+			s->w->nodes, s->named, set_of) > 1;
+	free(set_of);
+	return ret;
+}
+
 static void
 scan_hint(struct scan *s, int test)
 {
@@ -234,7 +251,7 @@ scan_round(struct scan *s, const struct bisect_group *groups, size_t count)
 	if (in_time)
 		scan_measure(s, &ask, of, results);
 	if (in_time && is_whole && scan_typical(s) > RESOLUTION_LEAST &&
-	    2 * share * s->within_s < scan_left_s(s)) {
+	    !scan_has_sets(s) && 2 * share * s->within_s < scan_left_s(s)) {
 		for (int i = 0; i < ask.test_count; i++)
 			scan_judge_result_clear(&results[i]);
 		ask.time_s *= 2;
@@ -288,11 +305,32 @@ scan_typical_good(const struct scan *s, int test,
 	return t;
 }
 
+/* Return 1 if a slow node is normal with another slow one: then both are behind
+ * one slow path. Two slow nodes are slow together. */
+static int
+scan_is_behind(const struct scan *s, int test, int node,
+    const unsigned char *is_slow, double below)
+{
+	const struct scan_judge_result *r = &s->whole[test];
+
+	for (size_t i = 0; i < r->pairs_count; i++) {
+		const struct scan_judge_pair *p = &r->pairs[i];
+
+		if ((p->a == node || p->b == node) && is_slow[p->a] &&
+		    is_slow[p->b] &&
+		    scan_judge_log(r->test, p->p50) - s->typical[test].median <
+			below)
+			return 1;
+	}
+	return 0;
+}
+
 /* Name one slow node, if its interval in a test is above every good one's mean
  * and above what counts, and waiting for cores does not explain it. */
 static void
 scan_confirm_node(struct scan *s, int node, double effect,
-    const struct scan_judge_result *results, const unsigned char *is_good)
+    const struct scan_judge_result *results, const unsigned char *is_good,
+    const unsigned char *is_slow)
 {
 	struct scan_judge_interval iv = { 0, NAN, -INFINITY, INFINITY };
 	struct scan_judge_typical typical = { 0 };
@@ -337,6 +375,10 @@ scan_confirm_node(struct scan *s, int node, double effect,
 		scan_doubt(s, node, iv.mean, "its ranks waited for CPU cores");
 		return;
 	}
+	s->behind[node] = (unsigned char)scan_is_behind(s, test, node, is_slow,
+	    fmin(least, iv.lo / 2));
+	if (s->behind[node])
+		return;
 	o = json_pack("{s:s, s:s, s:s, s:f, s:f, s:i, s:o}", "node",
 	    scan_name(s, node), "test", names_tests[s->ask.tests[test]].name,
 	    "unit", names_tests[s->ask.tests[test]].unit, "value",
@@ -348,11 +390,42 @@ scan_confirm_node(struct scan *s, int node, double effect,
 	s->named[node] = 1;
 }
 
+/* Several slow nodes meet each other, too: nodes behind one slow link may have
+ * met only the others. What they measure is added to that of all nodes. */
+static void
+scan_confirm_inner(struct scan *s, const unsigned char *is_slow)
+{
+	struct scan_judge_result inner[GROUPS_TESTS_MAX] = { 0 };
+	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
+	double share = SHARE_GROUP * s->ask.test_count;
+	struct groups_ask ask = s->ask;
+
+	for (int i = 0; i < s->w->nodes; i++)
+		of[i] = is_slow[i] ? 0 : -1;
+	ask.groups = 1;
+	ask.rounds_min = ROUNDS_GROUP;
+	ask.time_s = share * s->within_s;
+	if (scan_in_time(s, share))
+		scan_measure(s, &ask, of, inner);
+	for (int i = 0; i < s->ask.test_count; i++) {
+		struct scan_judge_result *all = &s->whole[i];
+
+		all->pairs = xreallocarray(all->pairs,
+		    all->pairs_count + inner[i].pairs_count + 1,
+		    sizeof(*all->pairs));
+		for (size_t k = 0; k < inner[i].pairs_count; k++)
+			all->pairs[all->pairs_count++] = inner[i].pairs[k];
+		scan_judge_result_clear(&inner[i]);
+	}
+	free(of);
+}
+
 static void
 scan_confirm(struct scan *s)
 {
 	struct scan_judge_result results[GROUPS_TESTS_MAX] = { 0 };
 	unsigned char *is_good = xcalloc((size_t)s->w->nodes, 1);
+	unsigned char *is_slow = xcalloc((size_t)s->w->nodes, 1);
 	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
 	int slow = 0, good = 0, in_time;
 	struct groups_ask ask = s->ask;
@@ -364,6 +437,7 @@ scan_confirm(struct scan *s)
 		of[i] = -1;
 		if (state == BISECT_SLOW && isfinite(effect)) {
 			of[i] = 0;
+			is_slow[i] = 1;
 			slow++;
 		} else if (state == BISECT_SLOW) {
 			/* It would keep the others waiting. */
@@ -388,17 +462,20 @@ scan_confirm(struct scan *s)
 	    scan_in_time(s, SHARE_CONFIRM * s->ask.test_count);
 	if (in_time)
 		scan_measure(s, &ask, of, results);
+	if (slow > 1)
+		scan_confirm_inner(s, is_slow);
 	for (int i = 0; i < s->w->nodes; i++) {
-		if (of[i] < 0 || is_good[i])
+		if (!is_slow[i])
 			continue;
 		bisect_of(s->b, (size_t)i, &effect);
 		scan_confirm_node(s, i, effect, in_time ? results : s->whole,
-		    is_good);
+		    is_good, is_slow);
 	}
 	for (int i = 0; i < s->ask.test_count; i++)
 		scan_judge_result_clear(&results[i]);
 	free(of);
 	free(is_good);
+	free(is_slow);
 }
 
 /* ---- sets of nodes between which pairs are slow ---- */
@@ -786,8 +863,8 @@ scan_result(struct scan *s)
 	for (int i = 0; i < s->w->nodes; i++) {
 		enum bisect_state state = bisect_of(s->b, (size_t)i, &effect);
 
-		fit[i] = state == BISECT_FINE && !s->named[i] &&
-		    s->resolution <= RESOLUTION_LEAST &&
+		fit[i] = (state == BISECT_FINE || s->behind[i]) &&
+		    !s->named[i] && s->resolution <= RESOLUTION_LEAST &&
 		    !scan_is_far_below(s, i);
 		open[i] = !fit[i] && !s->named[i];
 		waits += s->waits[i] > 0 ? s->waits[i] / s->w->nodes : 0;
@@ -855,6 +932,7 @@ scan_lead(struct scan *s, const struct conf *c)
 	s->waits = xcalloc((size_t)s->w->nodes, sizeof(*s->waits));
 	s->best = xcalloc((size_t)s->w->nodes, sizeof(*s->best));
 	s->named = xcalloc((size_t)s->w->nodes, 1);
+	s->behind = xcalloc((size_t)s->w->nodes, 1);
 	s->slow = json_array();
 	s->paths = json_array();
 	s->below = json_array();
@@ -879,6 +957,7 @@ scan_lead(struct scan *s, const struct conf *c)
 	free(s->waits);
 	free(s->best);
 	free(s->named);
+	free(s->behind);
 	return ret;
 }
 
