@@ -464,13 +464,13 @@ main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 	notify_watchdog();
 }
 
-/* Retry later if the spool has an alarm, each time after twice as long. */
+/* Retry later what has failed in the spool, each time after twice as long. */
 static void
 main_retry_soon(struct agent *ag)
 {
 	struct timeval after = { .tv_sec = RETRY_MIN_S };
 
-	if (spool_alarm(ag->spool) == NULL ||
+	if (!spool_can_retry(ag->spool) ||
 	    event_pending(ag->retry, EV_TIMEOUT, NULL))
 		return;
 	if (ag->retry_s > after.tv_sec)

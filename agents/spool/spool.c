@@ -797,6 +797,13 @@ spool_bytes(const struct spool *sp)
 	return sp->bytes + sp->held_bytes;
 }
 
+int
+spool_can_retry(const struct spool *sp)
+{
+	return sp->write_failed < 0 || sp->sync_failed < 0 ||
+	    !TAILQ_EMPTY(&sp->unopened);
+}
+
 const char *
 spool_alarm(const struct spool *sp)
 {

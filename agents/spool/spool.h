@@ -40,6 +40,8 @@ void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 /* Sync: records that were appended so far survive a power failure. After an
  * error the next call retries, and an alarm is active until then. */
 void spool_sync(struct spool *sp);
+/* Return 1 if something has failed that spool_retry can do. */
+int spool_can_retry(const struct spool *sp);
 /* Retry what failed: open a file of an earlier process, write records that are
  * in memory, sync. Return 0, or -errno if it failed again. */
 int spool_retry(struct spool *sp);

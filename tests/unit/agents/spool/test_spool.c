@@ -545,6 +545,7 @@ assert_kept(struct spool *sp)
 	assert_int_equal(records, 1); /* at least */
 	assert_int_equal(bytes, 4 * ENTRY_BYTES(100));
 	assert_non_null(strstr(spool_alarm(sp), "cannot be read"));
+	assert_false(spool_can_retry(sp)); /* it is set aside */
 }
 
 /* A file that stays unreadable is kept; its readable records are sent. */
@@ -675,10 +676,12 @@ test_open_fails(void **state)
 	open_fails = 3; /* of two files, and of the first retry */
 	sp = open_max(1 << 20);
 	assert_non_null(strstr(spool_alarm(sp), "cannot be read"));
+	assert_true(spool_can_retry(sp));
 	assert_int_equal(take(sp, "r", NULL) + take(sp, "other", NULL), 0);
 	assert_true(spool_retry(sp) < 0);
 	assert_non_null(spool_alarm(sp));
 	assert_int_equal(spool_retry(sp), 0);
+	assert_false(spool_can_retry(sp));
 	assert_null(spool_alarm(sp));
 	assert_int_equal(take(sp, "r", &last), 5);
 	assert_int_equal(take(sp, "other", NULL), 1);
