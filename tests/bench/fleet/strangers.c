@@ -63,8 +63,8 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 	event_add(s->again, &tv);
 }
 
-/* Return a socket with the address of this source, or -1. A reset at its end
- * frees the port at once. */
+/* Return a socket with the address of this source, which no agent has, or -1. A
+ * reset at its end frees the port at once. */
 static int
 source_socket(int number)
 {
@@ -74,7 +74,7 @@ source_socket(int number)
 	int on = 1;
 
 	from.sin_addr.s_addr = htonl(
-	    0x7f010000u + (unsigned)(number / 250 * 256 + number % 250 + 1));
+	    0x7f020000u + (unsigned)(number / 250 * 256 + number % 250 + 1));
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&from, sizeof(from)) < 0) {
