@@ -98,15 +98,16 @@ confirm_run_may_have(const struct diagnosis *d, const struct incident *k,
 	    k->slurm, n);
 }
 
-/* Use only good nodes of the outlier's kind, if there are enough. */
+/* Use only good nodes of the outlier's kind, if there are enough besides it. */
 static void
 confirm_run_keep_kind(const struct diagnosis *d, struct confirm_node *list,
-    size_t count, uint32_t kind)
+    size_t count, size_t outlier)
 {
-	size_t alike = 0;
+	uint32_t kind = d->nodes[outlier].kind;
+	size_t alike = 1;
 
 	for (size_t i = 0; i < count; i++)
-		alike += (list[i].good || list[i].mate) &&
+		alike += i != outlier && (list[i].good || list[i].mate) &&
 		    d->nodes[i].kind == kind;
 	for (size_t i = 0; alike >= CONFIRM_NODES && i < count; i++)
 		if (d->nodes[i].kind != kind)
@@ -152,9 +153,7 @@ confirm_run_candidates(struct diagnosis *d, const struct incident *k,
 	}
 	*ret_outlier = k->kind == JUDGE_NODE ? k->index : outlier;
 	if (*ret_outlier != SIZE_MAX)
-		confirm_run_keep_kind(d, list, count,
-		    diagnosis_node(d, roster_by_id(d->roster, *ret_outlier))
-			->kind);
+		confirm_run_keep_kind(d, list, count, *ret_outlier);
 	return list;
 }
 
