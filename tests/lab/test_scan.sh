@@ -6,7 +6,7 @@
 # lab of 8 or 12 hosts that is healthy, has 1, 2 or 3 slow hosts or a slow
 # uplink; it is right if these are named and nothing else is. Without seeds one
 # trial of each kind is judged; with seeds a table of all is printed, and one in
-# SCAN_WRONG_OF (20) may be wrong.
+# SCAN_WRONG_OF (20) may be wrong. SCAN_LEAVES=6: labs of 24 hosts.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -64,7 +64,7 @@ trial()
 	RANDOM=$seed
 	kind=${2-${kinds[seed % ${#kinds[@]}]}}
 	mpi=${mpis[seed / ${#kinds[@]} % ${#mpis[@]}]}
-	leaves=$((2 + RANDOM % 2))
+	leaves=${SCAN_LEAVES:-$((2 + RANDOM % 2))}
 	hosts=$((4 * leaves))
 	"$lab" heal all
 	case $kind in
@@ -116,7 +116,7 @@ is_leaf()
 	[[ " $2 " == *" node[$from-$to] "* ]]
 }
 
-lab_up --leaves 3 --hosts 4
+lab_up --leaves "${SCAN_LEAVES:-3}" --hosts 4
 trap '"$lab" down; rm -rf "$folder"' EXIT
 if [ $# -gt 0 ]; then
 	wrong=0
