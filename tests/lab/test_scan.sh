@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 kinds=(healthy 1 2 3 uplink)
 slow_rate=20mbit # of 200mbit, which the lab has
-bytes=${SCAN_BYTES:-32K} # an operation over a slow link takes 0.2 s
+bytes=32K # an operation over a slow link takes 0.2 s
 mpis=()
 for mpi in openmpi mpich; do
 	[ ! -x "$build_dir/probes/$mpi/coalmine-probe" ] ||
@@ -81,7 +81,7 @@ trial()
 		done
 		;;
 	esac
-	scan "$mpi" "$hosts" --json --within ${SCAN_WITHIN:-60s}
+	scan "$mpi" "$hosts" --json --within 60s
 	named=$(jq -r '[.slow[].node] | join(" ")' "$folder/out" 2>/dev/null)
 	paths=$(jq -r '[.paths[] | .between + " and " + .and] | join("; ")' \
 		"$folder/out" 2>/dev/null)
