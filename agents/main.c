@@ -464,7 +464,7 @@ main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 	notify_watchdog();
 }
 
-/* Retry later what has failed in the spool, each time after twice as long. */
+/* Retry failed opens and writes of the spool, each time after twice as long. */
 static void
 main_retry_soon(struct agent *ag)
 {

@@ -41,7 +41,7 @@ struct settings {
 	/* Time of one test in one phase, all visits together. */
 	uint64_t time_ns;
 	size_t bytes;      /* size of messages; 0: the size of each test */
-	size_t rate_bytes; /* likewise, of tests that measure a rate */
+	size_t rate_bytes; /* the same for tests of bandwidth */
 	int rounds_min;    /* least number of rounds */
 	int iterations;    /* operations of a round; 0: chosen by time */
 	/* Rounds of one operation of a rate test; 0: like other tests. */

@@ -391,7 +391,7 @@ scan_confirm_node(struct scan *s, int node, double effect,
 }
 
 /* Several slow nodes meet each other, too: nodes behind one slow link may have
- * met only the others. What they measure is added to that of all nodes. */
+ * met only the others. Their pairs are added to the pairs of all nodes. */
 static void
 scan_confirm_inner(struct scan *s, const unsigned char *is_slow)
 {
@@ -582,7 +582,7 @@ scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
 	free(of);
 }
 
-/* Compare what is between sets with what is within them. */
+/* Compare pairs between sets with pairs within sets. */
 static void
 scan_sets_shift(struct meetings *m)
 {
