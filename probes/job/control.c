@@ -77,6 +77,7 @@ control_max(MPI_Comm comm, double mine)
 /* ---- exchanges ---- */
 
 #define TAG_AGREE 703
+#define TAG_SUM   704
 /* More than the exchanges between two agreements. */
 #define AT_STEP (1ULL << 24)
 /* Polls between two looks at the clock. Fast messages need no more; if other
@@ -263,6 +264,37 @@ control_agree(struct world *w, const char *what, double mine)
 		mine = theirs > mine ? theirs : mine;
 	}
 	return mine;
+}
+
+/* A binomial tree: in each step, every second rank that is left sends its sum
+ * and leaves. A rank without a partner counts the step too. */
+void
+control_sum(struct world *w, const char *what, uint64_t *sum, uint64_t *other,
+    int count)
+{
+	int rank = w->group_rank;
+
+	for (int far = 1; far < w->group_size; far *= 2) {
+		int sends = (rank & far) != 0;
+		int peer = sends ? rank - far : rank + far;
+		struct control_peers p = { what, w->group, &peer, 1,
+			w->stuck_ns };
+		MPI_Request req;
+
+		if (rank % far != 0 || peer >= w->group_size) {
+			w->at++;
+			continue;
+		}
+		if (sends)
+			MPI_DO(MPI_Isend(sum, count, MPI_UINT64_T, peer,
+			    TAG_SUM, w->group, &req));
+		else
+			MPI_DO(MPI_Irecv(other, count, MPI_UINT64_T, peer,
+			    TAG_SUM, w->group, &req));
+		control_exchange(w, &p, &req, 1);
+		for (int i = 0; !sends && i < count; i++)
+			sum[i] += other[i];
+	}
 }
 
 static void

@@ -59,6 +59,12 @@ void control_until(struct world *w, const struct control_peers *p,
  * a reduction that can report stuck peers, which MPI's own functions cannot.
  * what: name of the test, for the report. */
 double control_agree(struct world *w, const char *what, double mine);
+/* Add up `count` values of all ranks of the role in `sum` of rank 0; `sum` of
+ * the others is undefined afterwards. other: room for as many. All ranks begin
+ * at about the same time. Like control_agree, it can report a stuck peer; MPI's
+ * own reduction, which may use any path between two ranks, cannot. */
+void control_sum(struct world *w, const char *what, uint64_t *sum,
+    uint64_t *other, int count);
 /* Watch this rank until the next call: if it is inside MPI for longer than a
  * round can take, it reports that it is stuck with an unknown peer, and exits.
  * what: name of the test, for the report; NULL: stop watching. */
