@@ -24,6 +24,16 @@ const char *const accept_states[ACCEPT_STATE_MAX] = {
 	[ACCEPT_FAILS] = "fails",
 };
 
+void
+accept_path_add(struct accept_path *p, double x, double doubt, size_t *count)
+{
+	if (!isfinite(x) || p->n == ACCEPT_RUNS_MAX)
+		return;
+	p->x[p->n++] = x;
+	p->doubt += doubt;
+	++*count;
+}
+
 /* Mean and variance of one path, or the variance of a class. */
 struct moments {
 	double mean, variance, df;
@@ -231,6 +241,14 @@ accept_judge_part_blame(const struct accept_path *p, struct accept_part *parts)
 }
 
 void
+accept_blame(const struct accept_path *paths, size_t path_count,
+    struct accept_part *parts)
+{
+	for (size_t i = 0; i < path_count; i++)
+		accept_judge_part_blame(&paths[i], parts);
+}
+
+void
 accept_judge(const struct accept_options *o, struct accept_path *paths,
     size_t path_count, struct accept_part *parts, size_t part_count)
 {
@@ -244,8 +262,7 @@ accept_judge(const struct accept_options *o, struct accept_path *paths,
 		for (size_t k = 0; k < paths[i].part_count; k++)
 			accept_judge_part_take(&parts[paths[i].parts[k]],
 			    &paths[i]);
-	for (size_t i = 0; i < path_count; i++)
-		accept_judge_part_blame(&paths[i], parts);
+	accept_blame(paths, path_count, parts);
 }
 
 double

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define ACCEPT_RUNS_MAX  64 /* most runs that measure a path */
-#define ACCEPT_PARTS_MAX 2  /* most parts of a path */
+#define ACCEPT_PARTS_MAX 3  /* most parts of a path */
 /* The measurements are judged up to this many times, with more runs each time.
  * Each judgement gets this part of the error. */
 #define ACCEPT_LOOKS 3
@@ -64,9 +64,17 @@ struct accept_options {
 	size_t paths; /* number of paths of the whole report, measured or not */
 };
 
+/* Add a measurement to a path, and 1 to *count, if it is finite and there is
+ * room. */
+void accept_path_add(struct accept_path *p, double x, double doubt,
+    size_t *count);
 /* Judge all paths and parts. */
 void accept_judge(const struct accept_options *o, struct accept_path *paths,
     size_t path_count, struct accept_part *parts, size_t part_count);
+/* Let each part fail that is the only one to explain a path that fails, for
+ * callers that have changed states of parts. */
+void accept_blame(const struct accept_path *paths, size_t path_count,
+    struct accept_part *parts);
 /* Return the largest share of its promise at which a path of that class is
  * found with the given probability; NAN: unknown. */
 double accept_detects(const struct accept_options *o,

@@ -18,10 +18,14 @@
 #include "ctl/accept/seal.h"
 #include "schema/promise.h"
 
+#define MISSING_BYTES 120
+
 static const char *const kinds[EVIDENCE_CLASS_MAX] = {
 	[EVIDENCE_NODES] = "link",
 	[EVIDENCE_LEAVES] = "uplinks",
 	[EVIDENCE_MEMORY] = "memory",
+	[EVIDENCE_RAILS] = "rail",
+	[EVIDENCE_PLANES] = "plane",
 	[EVIDENCE_LOAD + LOAD_COLLECTIVE] = "collective",
 	[EVIDENCE_LOAD + LOAD_INCAST] = "incast",
 	[EVIDENCE_LOAD + LOAD_CONGESTION] = "congestion",
@@ -90,9 +94,11 @@ struct evidence *
 accept_report_evidence(const json_t *report, const struct conf *promise,
     const json_t *records)
 {
-	struct evidence *e = evidence_new(promise,
-	    json_object_get(report, "nodes"));
-	const json_t *run;
+	const json_t *nodes = json_object_get(report, "nodes"), *run;
+	struct evidence *e = member_int(report, "version") <
+		PROMISE_REPORT_RAILS
+	    ? evidence_new_railless(promise, nodes)
+	    : evidence_new(promise, nodes);
 	size_t i;
 
 	member_foreach (report, "runs", i, run)
@@ -123,13 +129,54 @@ accept_report_row(const char *kind, const char *part, enum accept_state state,
 	return o;
 }
 
-static const char *
-accept_report_missing(const struct accept_part *part)
+/* Return the index of the first plane in this state that a node or a rail is
+ * on, as a part; or e->part_count. */
+static size_t
+accept_report_plane(const struct evidence *e, enum evidence_class class,
+    size_t part, enum accept_state state)
 {
+	const struct evidence_span *planes = &e->parts_of[EVIDENCE_PLANES];
+	size_t first = e->parts_of[class].first, n = e->nodes.count;
+
+	for (size_t r = 0; r < planes->count; r++)
+		if (e->parts[planes->first + r].state == state &&
+		    (class == EVIDENCE_NODES ||
+			(class == EVIDENCE_RAILS && (part - first) / n == r)))
+			return planes->first + r;
+	return e->part_count;
+}
+
+static const char *
+accept_report_missing(const struct evidence *e, enum evidence_class class,
+    size_t i, char scratch[MISSING_BYTES])
+{
+	const struct accept_part *part = &e->parts[i];
+	size_t plane = accept_report_plane(e, class, i, ACCEPT_FAILS);
+
 	if (part->state != ACCEPT_OPEN)
 		return "";
+	if (plane < e->part_count) {
+		snprintf(scratch, MISSING_BYTES,
+		    "%.40s is slow on all nodes: repair it first",
+		    evidence_part_name(e, plane));
+		return scratch;
+	}
+	if (part->paths == 0 && e->rails_cut &&
+	    (class == EVIDENCE_RAILS || class == EVIDENCE_PLANES))
+		return "the records list the slowest rails only: measure fewer "
+		       "nodes at once";
 	if (part->paths == 0)
 		return "no run has measured this part";
+	if (class == EVIDENCE_NODES && part->excused > 0 &&
+	    accept_report_plane(e, class, i, ACCEPT_OPEN) < e->part_count)
+		return "a plane that is undetermined may be why this node is "
+		       "slow";
+	if (class == EVIDENCE_PLANES && part->slow > 0)
+		return e->nodes.count < EVIDENCE_PLANE_NODES
+		    ? "rails of this plane are slow: with fewer than 4 nodes "
+		      "the plane can be the cause"
+		    : "rails of this plane are slow, and the others are "
+		      "undetermined";
 	if (part->excused > 0)
 		return "its ranks waited for CPU cores longer than those of "
 		       "other nodes, which may be why they were slow: end "
@@ -149,14 +196,41 @@ accept_report_parts(const struct evidence *e, enum evidence_class class,
 
 	for (size_t i = s->first; i < s->first + s->count; i++) {
 		const struct accept_part *part = &e->parts[i];
+		char scratch[MISSING_BYTES];
 		json_t *o = accept_report_row(kinds[class],
 		    evidence_part_name(e, i), part->state, part->value,
-		    accept_report_missing(part));
+		    accept_report_missing(e, class, i, scratch));
 
 		accept_report_number(o, "lo", part->lo);
 		accept_report_number(o, "hi", part->hi);
 		json_array_append_new(rows, o);
 	}
+}
+
+/* One row for all rails, and one for all planes, if no run has measured any. */
+static void
+accept_report_railless(const struct evidence *e, enum evidence_class class,
+    json_t *rows)
+{
+	if (e->rails > 0)
+		json_array_append_new(rows,
+		    accept_report_row(kinds[class],
+			class == EVIDENCE_RAILS ? "all rails" : "all planes",
+			ACCEPT_OPEN, NAN,
+			"no run has measured the rails: set mpi.nics of every "
+			"agent, so that each rank of a node uses a NIC of its "
+			"own"));
+}
+
+static int
+accept_report_is_explained(const struct evidence *e,
+    const struct accept_path *p)
+{
+	for (size_t k = 0; k < p->part_count; k++)
+		if (e->parts[p->parts[k]].state == ACCEPT_FAILS)
+			return 1;
+	return accept_report_plane(e, (enum evidence_class)p->class,
+		   p->parts[0], ACCEPT_FAILS) < e->part_count;
 }
 
 /* Slow paths that no part explains. */
@@ -169,8 +243,7 @@ accept_report_paths(const struct evidence *e, json_t *rows)
 		json_t *o;
 
 		if (p->state != ACCEPT_FAILS || p->part_count < 2 ||
-		    e->parts[p->parts[0]].state == ACCEPT_FAILS ||
-		    e->parts[p->parts[1]].state == ACCEPT_FAILS)
+		    accept_report_is_explained(e, p))
 			continue;
 		snprintf(name, sizeof(name), "%.255s to %.255s",
 		    evidence_part_name(e, p->parts[0]),
@@ -401,7 +474,11 @@ accept_report_judge(json_t *report, const struct conf *promise,
 	size_t i;
 
 	for (int class = 0; class < EVIDENCE_CLASS_MAX; class ++)
-		accept_report_parts(e, class, rows);
+		if (!e->rails_seen &&
+		    (class == EVIDENCE_RAILS || class == EVIDENCE_PLANES))
+			accept_report_railless(e, class, rows);
+		else
+			accept_report_parts(e, class, rows);
 	accept_report_paths(e, rows);
 	accept_report_efficiency(e, promise, rows);
 	accept_report_mtu(report, e, promise, rows);

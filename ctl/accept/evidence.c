@@ -15,13 +15,13 @@
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "ctl/accept/evidence_rails.h"
 #include "schema/promise.h"
 
 #define LARGE_S     0.2 /* of a large message at the promised rate */
 #define LARGE_MIN   (1U << 20)
 #define LARGE_MAX   (256U << 20)
 #define BITS_PER_GB 8.0
-#define NO_PATH     SIZE_MAX
 #define CORE_LEAST  0.01 /* a rank with less is not distinguished */
 #define START_S     5.0 /* estimate: from the order of a run to its first byte */
 
@@ -29,6 +29,8 @@ const char *const evidence_classes[EVIDENCE_CLASS_MAX] = {
 	[EVIDENCE_NODES] = "nodes",
 	[EVIDENCE_LEAVES] = "leaves",
 	[EVIDENCE_MEMORY] = "memory",
+	[EVIDENCE_RAILS] = "rails",
+	[EVIDENCE_PLANES] = "planes",
 	[EVIDENCE_LOAD + LOAD_COLLECTIVE] = "collective",
 	[EVIDENCE_LOAD + LOAD_INCAST] = "incast",
 	[EVIDENCE_LOAD + LOAD_CONGESTION] = "congestion",
@@ -120,16 +122,6 @@ evidence_ring_count(size_t n)
 	return n < 2 ? 0 : n > 2 && n % 2 == 0 ? n : n - 1;
 }
 
-static size_t
-evidence_ring_path(size_t n, size_t a, size_t b)
-{
-	size_t lo = a < b ? a : b, hi = a < b ? b : a;
-
-	if (hi == lo + 1)
-		return lo;
-	return lo == 0 && hi == n - 1 && n % 2 == 0 ? n - 1 : NO_PATH;
-}
-
 static void
 evidence_class_add(struct evidence *e, enum evidence_class class, size_t parts,
     size_t paths)
@@ -171,11 +163,11 @@ evidence_loads_add(struct evidence *e, const struct conf *promise)
 	}
 }
 
-struct evidence *
-evidence_new(const struct conf *promise, const json_t *nodes)
+static struct evidence *
+evidence_make(const struct conf *promise, const json_t *nodes, size_t rails)
 {
 	struct evidence *e = xcalloc(1, sizeof(*e));
-	size_t n, leaves;
+	size_t n, leaves, most;
 
 	evidence_places_set(e, nodes);
 	n = e->nodes.count;
@@ -185,18 +177,38 @@ evidence_new(const struct conf *promise, const json_t *nodes)
 	else if (leaves < 2)
 		e->leaves_why = "all nodes are on one leaf";
 	leaves = e->leaves_why == NULL ? leaves : 0;
-	e->paths = xcalloc(2 * n + leaves + LOAD_PARTS_MAX, sizeof(*e->paths));
-	e->parts = xcalloc(2 * n + leaves + LOAD_PARTS_MAX, sizeof(*e->parts));
+	/* The link of a node with one NIC is its rail. */
+	e->rails = rails > 1 ? rails : 0;
+	most = 2 * n + leaves + e->rails * (n + 1) + LOAD_PARTS_MAX;
+	e->paths = xcalloc(most, sizeof(*e->paths));
+	e->parts = xcalloc(most, sizeof(*e->parts));
 	evidence_class_add(e, EVIDENCE_NODES, n, evidence_ring_count(n));
 	evidence_class_add(e, EVIDENCE_LEAVES, leaves,
 	    evidence_ring_count(leaves));
 	evidence_class_add(e, EVIDENCE_MEMORY, n, n);
+	evidence_class_add(e, EVIDENCE_RAILS, e->rails * n,
+	    e->rails * evidence_ring_count(n));
+	evidence_class_add(e, EVIDENCE_PLANES, e->rails, e->rails);
+	evidence_rails_connect(e);
 	evidence_loads_add(e, promise);
 	e->efficiency = NAN;
 	e->options = (struct accept_options){ conf_real(promise, "accept",
 						  "share"),
 		conf_real(promise, "accept", "error"), e->path_count };
 	return e;
+}
+
+struct evidence *
+evidence_new(const struct conf *promise, const json_t *nodes)
+{
+	return evidence_make(promise, nodes,
+	    (size_t)conf_int(promise, "nic", "count"));
+}
+
+struct evidence *
+evidence_new_railless(const struct conf *promise, const json_t *nodes)
+{
+	return evidence_make(promise, nodes, 0);
 }
 
 void
@@ -206,6 +218,7 @@ evidence_free(struct evidence *e)
 		return;
 	hostlist_clear(&e->nodes);
 	hostlist_clear(&e->leaves);
+	hostlist_clear(&e->rail_names);
 	free(e->leaf_of);
 	free(e->paths);
 	free(e->parts);
@@ -217,10 +230,13 @@ evidence_part_name(const struct evidence *e, size_t part)
 {
 	size_t leaves = e->parts_of[EVIDENCE_LEAVES].first;
 	size_t memory = e->parts_of[EVIDENCE_MEMORY].first;
+	size_t rails = e->parts_of[EVIDENCE_RAILS].first;
 	size_t loads = e->parts_of[EVIDENCE_LOAD].first;
 
 	if (part >= loads)
 		return e->loads[part - loads].name;
+	if (part >= rails)
+		return e->rail_names.names[part - rails];
 	if (part >= memory)
 		return e->nodes.names[part - memory];
 	return part >= leaves ? e->leaves.names[part - leaves]
@@ -257,16 +273,6 @@ evidence_sound_nodes(const struct evidence *e, int is_even, size_t *ret_each)
 }
 
 /* ---- records ---- */
-
-static void
-evidence_x_add(struct accept_path *p, double x, double doubt, size_t *count)
-{
-	if (!isfinite(x) || p->n == ACCEPT_RUNS_MAX)
-		return;
-	p->x[p->n++] = x;
-	p->doubt += doubt;
-	++*count;
-}
 
 /* By node: how much slower than the typical node its ranks' waiting for cores
  * may have made it, as a logarithm; 0 if unknown. A rank that has a core for a
@@ -308,7 +314,7 @@ evidence_leaf_rate(const struct evidence *e, const struct conf *promise,
 {
 	double least = INFINITY, rate = evidence_nic_rate(promise);
 
-	for (size_t k = 0; k < ACCEPT_PARTS_MAX; k++) {
+	for (size_t k = 0; k < e->paths[path].part_count; k++) {
 		size_t leaf = e->paths[path].parts[k] -
 		    e->parts_of[EVIDENCE_LEAVES].first;
 		size_t size = 0;
@@ -330,13 +336,14 @@ evidence_path_of(const struct evidence *e, enum evidence_class class,
 	size_t n = e->parts_of[class].count, at;
 
 	if (i == e->nodes.count || k == e->nodes.count)
-		return NO_PATH;
+		return EVIDENCE_NO_PATH;
 	if (class == EVIDENCE_LEAVES) {
 		i = e->leaf_of[i];
 		k = e->leaf_of[k];
 	}
-	at = i == k ? NO_PATH : evidence_ring_path(n, i, k);
-	return at == NO_PATH ? NO_PATH : e->paths_of[class].first + at;
+	at = i == k ? EVIDENCE_NO_PATH : evidence_ring_path(n, i, k);
+	return at == EVIDENCE_NO_PATH ? EVIDENCE_NO_PATH
+				      : e->paths_of[class].first + at;
 }
 
 /* The longest time of a path's nodes, and their largest doubt, by path; seconds
@@ -353,7 +360,7 @@ evidence_times(const struct evidence *e, enum evidence_class class,
 
 		at = evidence_path_of(e, class, member_text(o, "node"),
 		    member_text(o, "partner"));
-		if (at == NO_PATH || !isfinite(s))
+		if (at == EVIDENCE_NO_PATH || !isfinite(s))
 			continue;
 		seconds[at] = fmax(seconds[at], s);
 		doubt[at] = fmax(doubt[at],
@@ -394,13 +401,13 @@ evidence_pairs_add(struct evidence *e, const struct conf *promise,
 	double *large = xcalloc(e->path_count + 1, sizeof(*large));
 	double *doubt = xcalloc(e->path_count + 1, sizeof(*doubt));
 	double *doubts = evidence_doubts(e, records);
+	const json_t *two[] = { evidence_record(records, "pairs", -1),
+		evidence_record(records, "pairs", 1) };
 	json_int_t each = member_int(run, "each");
 	size_t count = 0;
 
-	evidence_times(e, class, evidence_record(records, "pairs", -1), doubts,
-	    small, doubt);
-	evidence_times(e, class, evidence_record(records, "pairs", 1), doubts,
-	    large, doubt);
+	evidence_times(e, class, two[0], doubts, small, doubt);
+	evidence_times(e, class, two[1], doubts, large, doubt);
 	for (size_t i = 0; i < e->path_count; i++) {
 		double rate = evidence_nic_rate(promise);
 
@@ -410,10 +417,13 @@ evidence_pairs_add(struct evidence *e, const struct conf *promise,
 		if (class == EVIDENCE_LEAVES)
 			rate = evidence_leaf_rate(e, promise, i,
 			    each > 0 ? (size_t)each : 1);
-		evidence_x_add(&e->paths[i],
+		accept_path_add(&e->paths[i],
 		    log(bytes / (large[i] - small[i]) / rate), doubt[i],
 		    &count);
 	}
+	if (class == EVIDENCE_NODES && e->rails > 0)
+		evidence_rails_add(e, evidence_nic_rate(promise), sizes, two,
+		    doubt);
 	free(doubts);
 	free(doubt);
 	free(small);
@@ -446,7 +456,7 @@ evidence_memory_add(struct evidence *e, const struct conf *promise,
 	    ? log(conf_real(promise, "memory", "rate") * 1e9)
 	    : robust_median(sorted, n);
 	for (i = 0; i < e->nodes.count; i++)
-		evidence_x_add(&e->paths[first + i], x[i] - usual, doubts[i],
+		accept_path_add(&e->paths[first + i], x[i] - usual, doubts[i],
 		    &count);
 	free(doubts);
 	free(x);
@@ -500,7 +510,7 @@ evidence_load_add(struct evidence *e, enum evidence_class class,
 	for (size_t i = 0; i < e->nodes.count; i++)
 		most = fmax(most, doubts[i]);
 	for (size_t i = 0; i < e->paths_of[class].count; i++)
-		evidence_x_add(&e->paths[e->paths_of[class].first + i],
+		accept_path_add(&e->paths[e->paths_of[class].first + i],
 		    load_value(promise, &loads[i], &n, run, records), most,
 		    &count);
 	free(doubts);
@@ -521,6 +531,18 @@ evidence_add(struct evidence *e, const struct conf *promise, const json_t *run,
 	return evidence_pairs_add(e, promise, run, records);
 }
 
+/* While it is undetermined whether a plane is slow on all nodes, no node holds
+ * that would not if the plane is, and no node fails for that. */
+static void
+evidence_nodes_doubt(struct evidence *e, double by)
+{
+	const struct evidence_span *s = &e->paths_of[EVIDENCE_NODES];
+
+	accept_shift(e->paths, e->path_count, EVIDENCE_NODES, -by);
+	for (size_t i = s->first; i < s->first + s->count; i++)
+		e->paths[i].doubt -= by * (double)e->paths[i].n;
+}
+
 void
 evidence_judge(struct evidence *e)
 {
@@ -528,17 +550,23 @@ evidence_judge(struct evidence *e)
 	static const size_t of_nics[] = { EVIDENCE_NODES, EVIDENCE_LEAVES,
 		EVIDENCE_LOAD + LOAD_COLLECTIVE, EVIDENCE_LOAD + LOAD_INCAST,
 		EVIDENCE_LOAD + LOAD_SOAK };
-	double log_share = accept_typical(e->paths, e->path_count,
-	    EVIDENCE_NODES, PROMISE_EXPECTED);
+	/* A plane that is slow on all nodes is not to become the rate that is
+	 * expected of nodes. */
+	struct evidence_slow slow = evidence_rails_judge(e);
+	double typical = accept_typical(e->paths, e->path_count, EVIDENCE_NODES,
+	    PROMISE_EXPECTED);
+	double log_share = fmin(0, typical - slow.fails);
 
-	if (isfinite(log_share)) {
+	if (isfinite(typical)) {
 		e->efficiency = exp(log_share);
 		for (size_t i = 0; i < ARRAY_LEN(of_nics); i++)
 			accept_shift(e->paths, e->path_count, of_nics[i],
 			    log_share);
 	}
+	evidence_nodes_doubt(e, slow.open);
 	accept_judge(&e->options, e->paths, e->path_count, e->parts,
 	    e->part_count);
+	evidence_rails_finish(e);
 }
 
 /* ---- runs ---- */
@@ -555,7 +583,8 @@ evidence_settled(const struct evidence *e, enum evidence_class class)
 		parts_open += e->parts[parts->first + i].state == ACCEPT_OPEN;
 	for (size_t i = 0; i < paths->count; i++)
 		paths_open += e->paths[paths->first + i].state == ACCEPT_OPEN;
-	return parts_open == 0 || paths_open == 0;
+	return (parts_open == 0 || paths_open == 0) &&
+	    (class != EVIDENCE_NODES || evidence_rails_settled(e));
 }
 
 /* A round of pairs has two runs, in which each unit meets another one. */
@@ -566,7 +595,8 @@ evidence_round_size(const struct evidence *e, enum evidence_class class)
 
 	if (class >= EVIDENCE_LOAD)
 		return load_turns(evidence_loads(e, class), paths);
-	if (paths == 0)
+	/* The runs of nodes measure rails and planes. */
+	if (paths == 0 || class == EVIDENCE_RAILS || class == EVIDENCE_PLANES)
 		return 0;
 	return class == EVIDENCE_MEMORY || e->parts_of[class].count == 2 ? 1
 									 : 2;

@@ -19,12 +19,19 @@ enum evidence_class {
 	EVIDENCE_NODES,  /* pairs of neighbours */
 	EVIDENCE_LEAVES, /* pairs of leaves, all nodes of both at once */
 	EVIDENCE_MEMORY, /* the memory of each node */
+	/* Pairs of neighbours by one rail of both, in the runs of
+	 * EVIDENCE_NODES: the rails of all nodes, rail by rail. */
+	EVIDENCE_RAILS,
+	EVIDENCE_PLANES, /* the typical pair of each rail, in the same runs */
 	/* Loads of all nodes that hold; from here on a class is a load_kind,
 	 * and each of its paths is a part. */
 	EVIDENCE_LOAD,
 	EVIDENCE_CLASS_MAX = EVIDENCE_LOAD + LOAD_MAX
 };
 extern const char *const evidence_classes[EVIDENCE_CLASS_MAX];
+
+/* With fewer nodes one slow rail can be on most paths of its plane. */
+#define EVIDENCE_PLANE_NODES 4
 
 /* A range of an array. */
 struct evidence_span {
@@ -47,6 +54,13 @@ struct evidence {
 	struct accept_options options;
 	/* The reason why leaves cannot be measured, or NULL. */
 	const char *leaves_why;
+	size_t rails; /* of a node, that are judged; 0: only one, or none */
+	struct hostlist rail_names; /* of rails, then of planes */
+	int rails_seen;             /* records report rates of rails */
+	int rails_cut;              /* they list the slowest rails only */
+	/* By run: share of nic.rate that typical rails reach, as logarithms. */
+	double rails_typical[2 * ACCEPT_RUNS_MAX];
+	size_t rails_runs;
 	struct load loads[LOAD_PARTS_MAX]; /* in the order of their parts */
 	const char *loads_why[LOAD_MAX]; /* reasons of omitted kinds, or NULL */
 };
@@ -54,6 +68,9 @@ struct evidence {
 /* Return the parts and paths of a cluster, which the caller frees. nodes:
  * [{node leaf}] of the nodes that are measured. */
 struct evidence *evidence_new(const struct conf *promise, const json_t *nodes);
+/* Return the same without rails and planes, as in reports of old versions. */
+struct evidence *evidence_new_railless(const struct conf *promise,
+    const json_t *nodes);
 void evidence_free(struct evidence *e); /* NULL is allowed */
 /* Return the next run to make, {class campaign round shift nodes each sizes
  * options}, which the caller decrefs; NULL: all runs were made. runs: the runs

@@ -796,7 +796,7 @@ accept_recompute(struct acceptance *a)
 	static const char *const made[] = { "efficiency", "results", "detects",
 		"summary", "kpis", "not_covered" };
 	size_t count = ARRAY_LEN(made) -
-	    (member_int(a->report, "version") < PROMISE_REPORT_VERSION ? 2 : 0);
+	    (member_int(a->report, "version") < PROMISE_REPORT_KPIS ? 2 : 0);
 	json_t *old = json_deep_copy(a->report);
 	int rc = accept_records_all(a);
 
@@ -840,7 +840,7 @@ accept_verify(struct ctl *c)
 		printf("valid: signed by %s, and equal to the result of %zu "
 		       "stored runs\n",
 		    name, json_array_size(json_object_get(a.report, "runs")));
-	if (rc == 0 && member_int(a.report, "version") < PROMISE_REPORT_VERSION)
+	if (rc == 0 && member_int(a.report, "version") < PROMISE_REPORT_KPIS)
 		printf("not compared: kpis, not_covered: the report has "
 		       "version %lld, this program writes version %d\n",
 		    (long long)member_int(a.report, "version"),

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_rails.c - which rail or plane a report names, from rates worked out by
+ * hand: one slow rail, a plane that is slow on all nodes, few nodes, records
+ * that list the slowest rails only or none, and reports of old versions.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/member.h"
+#include "ctl/accept/accept_report.h"
+#include "schema/promise.h"
+
+#define RAILS  2
+#define NODES  6
+#define RATE   12.5e9 /* bytes per second: 100 Gbit/s */
+#define START  1e-4
+#define SMALL  1000000.0
+#define LARGE  4000000.0
+#define ROUNDS 8
+
+/* The slow parts, and the rails that records list. */
+struct fabric {
+	size_t nodes;
+	double rail[NODES][RAILS], plane[RAILS];
+	double scatter; /* of plane 1 */
+	int lists_none, lists_slow;
+};
+
+static struct fabric
+sound(size_t nodes)
+{
+	struct fabric f = { .nodes = nodes, .plane = { 1, 1 } };
+
+	for (size_t i = 0; i < NODES; i++)
+		f.rail[i][0] = f.rail[i][1] = 1;
+	return f;
+}
+
+static double
+share_of(const struct fabric *f, size_t a, size_t b, size_t rail, size_t run)
+{
+	double ret = f->rail[a][rail] < f->rail[b][rail] ? f->rail[a][rail]
+							 : f->rail[b][rail];
+
+	ret = f->plane[rail] < ret ? f->plane[rail] : ret;
+	/* Small differences between runs. */
+	return ret * (1 + 0.002 * ((double)((run + a + rail) % 3) - 1)) *
+	    (rail == 1 && (run / 2) % 2 == 0 ? 1 - f->scatter : 1);
+}
+
+static json_t *
+record(const struct fabric *f, size_t run, double bytes)
+{
+	json_t *nodes = json_array(), *rails = json_array(), *lanes[RAILS];
+
+	for (size_t r = 0; r < RAILS; r++) {
+		lanes[r] = json_array();
+		json_array_append_new(rails,
+		    json_pack("{s:i, s:o}", "rail", (int)r, "nodes", lanes[r]));
+	}
+	for (size_t i = 0; i < f->nodes; i++) {
+		size_t shift = run % 2, pair = (i + f->nodes - shift) / 2 * 2;
+		size_t a = (pair + shift) % f->nodes;
+		size_t b = (pair + shift + 1) % f->nodes;
+		double most_s = 0;
+
+		for (size_t r = 0; r < RAILS; r++) {
+			double share = share_of(f, a, b, r, run);
+			double s = START + bytes / (RATE * 0.96 * share);
+
+			most_s = s > most_s ? s : most_s;
+			if (f->lists_none || (f->lists_slow && share > 0.9))
+				continue;
+			json_array_append_new(lanes[r],
+			    json_pack("{s:o, s:f, s:f}", "node",
+				json_sprintf("n%zu", i + 1), "bandwidth",
+				bytes / s, "ratio",
+				(START + bytes / (RATE * 0.96)) / s));
+		}
+		json_array_append_new(nodes,
+		    json_pack("{s:o, s:o, s:f}", "node",
+			json_sprintf("n%zu", i + 1), "partner",
+			json_sprintf("n%zu", (i == a ? b : a) + 1), "seconds",
+			most_s));
+	}
+	return json_pack("{s:s, s:s, s:f, s:o, s:o}", "probe", "pairs", "of",
+	    "whole", "bytes", bytes, "nodes", nodes, "rails", rails);
+}
+
+/* The report of a fabric; version 0: the newest. */
+static json_t *
+report_of(const struct fabric *f, int version)
+{
+	static const char text[] =
+	    "[nic]\nrate = 100\ncount = 2\n[accept]\nshare = 0.9\n";
+	json_t *nodes = json_array(), *none = json_array();
+	json_t *records = json_array(), *report;
+	struct conf *promise;
+	struct evidence *e;
+	struct err err;
+
+	assert_int_equal(conf_parse(options_promise, "promise", text, &promise,
+			     &err),
+	    0);
+	for (size_t i = 0; i < f->nodes; i++)
+		json_array_append_new(nodes,
+		    json_pack("{s:o, s:s}", "node", json_sprintf("n%zu", i + 1),
+			"leaf", "leaf1"));
+	report = accept_report_new(text, promise, nodes, none, none);
+	if (version > 0)
+		json_object_set_new(report, "version", json_integer(version));
+	/* Two nodes have one pair. */
+	for (size_t run = 0; run < 2 * ROUNDS; run += f->nodes == 2 ? 2 : 1) {
+		json_array_append_new(json_object_get(report, "runs"),
+		    json_pack("{s:s, s:[f, f], s:i}", "class", "nodes", "sizes",
+			SMALL, LARGE, "each", 1));
+		json_array_append_new(records,
+		    json_pack("[o, o]", record(f, run, SMALL),
+			record(f, run, LARGE)));
+	}
+	e = accept_report_evidence(report, promise, records);
+	accept_report_judge(report, promise, e);
+	evidence_free(e);
+	conf_free(promise);
+	json_decref(nodes);
+	json_decref(none);
+	json_decref(records);
+	return report;
+}
+
+/* The row of a part, or NULL. */
+static const json_t *
+row_of(const json_t *report, const char *kind, const char *part)
+{
+	const json_t *o;
+	size_t i;
+
+	member_foreach (report, "results", i, o)
+		if (strcmp(member_text(o, "kind"), kind) == 0 &&
+		    strcmp(member_text(o, "part"), part) == 0)
+			return o;
+	return NULL;
+}
+
+static const char *
+state_of(const json_t *report, const char *kind, const char *part)
+{
+	return member_text(row_of(report, kind, part), "state");
+}
+
+static size_t
+rows_count(const json_t *report, const char *kind, const char *state)
+{
+	const json_t *o;
+	size_t ret = 0, i;
+
+	member_foreach (report, "results", i, o)
+		ret += strcmp(member_text(o, "kind"), kind) == 0 &&
+		    strcmp(member_text(o, "state"), state) == 0;
+	return ret;
+}
+
+static void
+test_sound(void **state)
+{
+	struct fabric f = sound(NODES);
+	json_t *report = report_of(&f, 0);
+
+	(void)state;
+	assert_int_equal(rows_count(report, "rail", "holds"), RAILS * NODES);
+	assert_int_equal(rows_count(report, "plane", "holds"), RAILS);
+	assert_int_equal(rows_count(report, "link", "holds"), NODES);
+	json_decref(report);
+}
+
+static void
+test_slow_rail(void **state)
+{
+	struct fabric f = sound(NODES);
+	json_t *report;
+
+	(void)state;
+	f.rail[1][1] = 0.5;
+	report = report_of(&f, 0);
+	assert_string_equal(state_of(report, "rail", "n2.rail1"), "fails");
+	assert_string_equal(state_of(report, "link", "n2"), "fails");
+	assert_int_equal(rows_count(report, "rail", "fails"), 1);
+	assert_int_equal(rows_count(report, "rail", "holds"),
+	    RAILS * NODES - 1);
+	assert_int_equal(rows_count(report, "plane", "holds"), RAILS);
+	assert_int_equal(rows_count(report, "path", "fails"), 0);
+	json_decref(report);
+}
+
+/* Only the plane is named; its rails and the nodes are undetermined. */
+static void
+test_slow_plane(void **state)
+{
+	struct fabric f = sound(NODES);
+	json_t *report;
+
+	(void)state;
+	f.plane[1] = 0.8;
+	report = report_of(&f, 0);
+	assert_string_equal(state_of(report, "plane", "plane 1"), "fails");
+	assert_string_equal(state_of(report, "plane", "plane 0"), "holds");
+	assert_float_equal(member_number(row_of(report, "plane", "plane 1"),
+			       "share"),
+	    0.8, 0.01);
+	assert_int_equal(rows_count(report, "rail", "holds"), NODES);
+	assert_int_equal(rows_count(report, "rail", "undetermined"), NODES);
+	assert_int_equal(rows_count(report, "link", "undetermined"), NODES);
+	assert_int_equal(rows_count(report, "path", "fails"), 0);
+	assert_string_equal(member_text(row_of(report, "link", "n1"),
+				"missing"),
+	    "plane 1 is slow on all nodes: repair it first");
+	assert_string_equal(state_of(report, "efficiency", "all nodes"),
+	    "holds");
+	json_decref(report);
+}
+
+/* With two nodes a rail and its plane look the same: neither is named, and
+ * nothing on the slow path holds. */
+static void
+test_two_nodes(void **state)
+{
+	struct fabric f = sound(2);
+	json_t *report;
+
+	(void)state;
+	f.rail[1][1] = 0.5;
+	report = report_of(&f, 0);
+	assert_string_equal(state_of(report, "path", "n1.rail1 to n2.rail1"),
+	    "fails");
+	assert_string_equal(state_of(report, "plane", "plane 1"),
+	    "undetermined");
+	assert_int_equal(rows_count(report, "rail", "undetermined"), 2);
+	assert_int_equal(rows_count(report, "link", "holds"), 0);
+	json_decref(report);
+}
+
+/* One slow rail is half of the paths of four nodes; the others scatter too much
+ * to be determined. */
+static void
+test_slow_rail_of_few(void **state)
+{
+	struct fabric f = sound(4);
+	json_t *report;
+
+	(void)state;
+	f.rail[1][1] = 0.2;
+	f.scatter = 0.3;
+	report = report_of(&f, 0);
+	assert_int_equal(rows_count(report, "plane", "fails"), 0);
+	json_decref(report);
+}
+
+/* A node whose link holds has no slow rail, listed or not. */
+static void
+test_listed(void **state)
+{
+	struct fabric f = sound(NODES);
+	json_t *report;
+
+	(void)state;
+	f.rail[1][1] = 0.5;
+	f.lists_slow = 1;
+	report = report_of(&f, 0);
+	assert_string_equal(state_of(report, "rail", "n1.rail0"), "holds");
+	assert_string_equal(state_of(report, "rail", "n2.rail0"),
+	    "undetermined");
+	assert_string_equal(state_of(report, "rail", "n1.rail1"), "holds");
+	assert_string_equal(state_of(report, "rail", "n2.rail1"), "fails");
+	assert_int_equal(rows_count(report, "plane", "holds"), RAILS);
+	json_decref(report);
+	f.lists_none = 1;
+	report = report_of(&f, 0);
+	assert_string_equal(state_of(report, "rail", "all rails"),
+	    "undetermined");
+	assert_string_equal(state_of(report, "plane", "all planes"),
+	    "undetermined");
+	assert_string_equal(state_of(report, "link", "n2"), "fails");
+	json_decref(report);
+}
+
+static void
+test_old(void **state)
+{
+	struct fabric f = sound(NODES);
+	json_t *report = report_of(&f, PROMISE_REPORT_RAILS - 1);
+
+	(void)state;
+	assert_int_equal(rows_count(report, "link", "holds"), NODES);
+	assert_null(row_of(report, "rail", "n1.rail0"));
+	assert_null(row_of(report, "rail", "all rails"));
+	assert_null(row_of(report, "plane", "plane 0"));
+	json_decref(report);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sound),
+		cmocka_unit_test(test_slow_rail),
+		cmocka_unit_test(test_slow_plane),
+		cmocka_unit_test(test_two_nodes),
+		cmocka_unit_test(test_slow_rail_of_few),
+		cmocka_unit_test(test_listed),
+		cmocka_unit_test(test_old),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
