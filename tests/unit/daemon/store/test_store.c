@@ -25,6 +25,9 @@ setup(void **state)
 	static struct fix f;
 
 	fix_folder(&f);
+	/* Some rows of tests are of 1970: the writer would delete them one
+	 * second after its start. */
+	f.options.retention_ns = f.options.raw_retention_ns = 0;
 	fix_open(&f);
 	*state = &f;
 	return 0;
@@ -225,15 +228,13 @@ test_lists_of_runs_are_short(void **state)
 {
 	struct fix *f = *state;
 	int64_t next, seen = 0, parts = 0;
-	uint64_t since = clk_unix_ns();
 	json_t *list, *run;
 	char name[48];
 	size_t i;
 
 	for (int r = 1; r <= 40; r++) {
 		snprintf(name, sizeof(name), "r%d", r);
-		/* of now: no retention may come in between */
-		run = fix_run(name, "x", "finished", since + (uint64_t)r);
+		run = fix_run(name, "x", "finished", (uint64_t)r);
 		json_object_set_new(run, "campaign_text", json_string("all"));
 		/* names that cannot be folded into a shorter list */
 		for (int k = 0; k < 2000; k++) {
@@ -433,6 +434,44 @@ test_settings_events_nodes_counters(void **state)
 	assert_int_equal(json_integer_value(
 			     json_object_get(json_array_get(got, 0), "border")),
 	    2);
+	json_decref(got);
+}
+
+static void
+put_counters(struct fix *f, int border, uint64_t at_unix_ns)
+{
+	json_t *nics = json_array();
+
+	store_put_counters(f->st, "r-1", "node1", border, at_unix_ns, nics);
+	json_decref(nics);
+}
+
+/* The writer deletes rows older than their retention, and no others. */
+static void
+test_old_rows_are_deleted(void **state)
+{
+	struct fix *f = *state;
+	uint64_t now_unix_ns = clk_unix_ns(), end_ns = clk_ns() + WAIT_NS;
+	json_t *got = NULL;
+
+	put_counters(f, 1, 77);
+	put_counters(f, 2, now_unix_ns - 8 * DAY_NS);
+	put_counters(f, 3, now_unix_ns - 6 * DAY_NS);
+	put_counters(f, 4, now_unix_ns);
+	fix_reopen(f);
+	got = fix_ask(f, STORE_COUNTERS, json_pack("{s:s}", "run", "r-1"), 0);
+	assert_int_equal(json_array_size(got), 4);
+	f->options.raw_retention_ns = 7 * DAY_NS;
+	fix_reopen(f);
+	while (json_array_size(got) > 2 && clk_ns() < end_ns) {
+		json_decref(got);
+		usleep(10000);
+		got = fix_ask(f, STORE_COUNTERS,
+		    json_pack("{s:s}", "run", "r-1"), 0);
+	}
+	assert_int_equal(json_array_size(got), 2);
+	assert_int_equal(member_int(json_array_get(got, 0), "border"), 3);
+	assert_int_equal(member_int(json_array_get(got, 1), "border"), 4);
 	json_decref(got);
 }
 
@@ -951,6 +990,7 @@ main(void)
 		T(test_line_is_stored_as_it_arrived),
 		T(test_pages_of_text),
 		T(test_settings_events_nodes_counters),
+		T(test_old_rows_are_deleted),
 		T(test_topology_has_a_past),
 		T(test_open_verdicts),
 		T(test_jobs),
