@@ -11,7 +11,7 @@
 #include <curl/curl.h>
 
 #include "common/err.h"
-#include "ctl/lib/arrange.h"
+#include "common/hostlist.h"
 #include "ctl/lib/help.h"
 #include "ctl/lib/meant.h"
 #include "ctl/verbs/verbs.h"
@@ -54,13 +54,47 @@ main_verb_find(const char *noun, const char *name)
 	return NULL;
 }
 
-/* Every option that was given is one of the verb's, and the arguments are as
- * many as it takes. */
+/* Check that no operand is empty, and that host lists are valid. An empty VALUE
+ * of sweep can be valid. */
+static int
+main_operands_check(const struct ctl *c, const struct verb *v)
+{
+	static const char *const lists[] = { "HOSTS", "NAMES", "NODES" };
+	const char *at = v->args;
+	struct hostlist hl;
+	struct err err;
+
+	for (int i = 0; i < c->args_count; i++) {
+		char name[32];
+		size_t n;
+
+		at += strspn(at, " [");
+		n = strcspn(at, " ].|");
+		snprintf(name, sizeof(name), "%.*s", (int)n, at);
+		if (c->args[i][0] == '\0' && strcmp(name, "VALUE") != 0)
+			return ctl_fail("%s is empty; see coalctl %s --help",
+			    name, v->noun);
+		if (STR_FIND(lists, name) >= 0) {
+			if (hostlist_parse(c->args[i], &hl, &err) < 0)
+				return ctl_fail("%s %.100s: invalid host "
+						"list: %s",
+				    name, c->args[i], err.text);
+			hostlist_clear(&hl);
+		}
+		if (at[n] != '.') /* the last operand can be repeated */
+			at += strcspn(at, " ");
+	}
+	return 0;
+}
+
+/* Check that the options are options of the verb, their values, and the number
+ * of operands. */
 static int
 main_verb_check(const struct ctl *c, const struct verb *v)
 {
 	const char *name = v->verb == NULL ? "" : v->verb;
 	const char *blank = v->verb == NULL ? "" : " ";
+	struct err err;
 
 	for (int i = 0; i < OPT_MAX; i++)
 		if (opts_given(&c->opts, i) && !opts_rows[i].global &&
@@ -68,6 +102,8 @@ main_verb_check(const struct ctl *c, const struct verb *v)
 			return ctl_fail("--%s is not an option of %s%s%s; see "
 					"coalctl %s --help",
 			    opts_rows[i].name, v->noun, blank, name, v->noun);
+	if (opts_check(&c->opts, v->noun, &err) < 0)
+		return ctl_fail("%s", err.text);
 	if (c->args_count < v->args_min)
 		return ctl_fail("%s%s%s needs %s; see coalctl %s --help",
 		    v->noun, blank, name, v->args, v->noun);
@@ -75,7 +111,7 @@ main_verb_check(const struct ctl *c, const struct verb *v)
 		return ctl_fail("%s%s%s takes %s: %.60s is too much", v->noun,
 		    blank, name, v->args[0] == '\0' ? "no argument" : v->args,
 		    c->args[v->args_max]);
-	return 0;
+	return main_operands_check(c, v);
 }
 
 /* Of everything, or of a noun, if there is such. */
@@ -100,7 +136,6 @@ static int
 main_run(struct ctl *c, char **words)
 {
 	const struct verb *v;
-	struct err err;
 	int rc;
 
 	if (words[0] != NULL && strcmp(words[0], "help") == 0)
@@ -126,10 +161,6 @@ main_run(struct ctl *c, char **words)
 	while (c->args[c->args_count] != NULL)
 		c->args_count++;
 	rc = main_verb_check(c, v);
-	if (rc == 0)
-		rc = arrange_check(&c->opts, &err) == 0
-		    ? 0
-		    : ctl_fail("%s", err.text);
 	return rc == 0 ? v->run(c) : rc;
 }
 

@@ -6,7 +6,6 @@
 #include "ctl/lib/arrange.h"
 
 #include <errno.h>
-#include <float.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +15,12 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-#define NAME_MAX_BYTES 64
-
 /* A member of a row, or of an object in it: "load", "inventory.cores". */
 static const json_t *
 arrange_member_of(const json_t *row, const char *name, size_t bytes)
 {
 	const json_t *v = row;
-	char part[NAME_MAX_BYTES];
+	char part[OPTS_MEMBER_MAX];
 
 	while (v != NULL && bytes > 0) {
 		const char *dot = memchr(name, '.', bytes);
@@ -100,58 +97,6 @@ arrange_fits(const json_t *v, const char *how)
 		return 0;
 	return *how == '<' ? json_number_value(v) < than
 			   : json_number_value(v) > than;
-}
-
-/* Check the form of a clause alone: the error and its character. */
-static int
-arrange_clause_check(const char *clause, struct err *err)
-{
-	size_t at = strcspn(clause, "=!<>");
-	const char *how = clause + at, *bracket = strchr(how, '['), *why = NULL;
-	double than;
-
-	if (at == 0 || at >= NAME_MAX_BYTES)
-		why = "the name of a member, as shown by --json,";
-	else if (*how == '\0' || (*how == '!' && how[1] != '='))
-		why = "=, !=, < or >";
-	else if (*how == '<' || *how == '>') {
-		if (str_to_double(how + 1, -DBL_MAX, DBL_MAX, &than) < 0)
-			why = "a number";
-		at++;
-	} else if (how[*how == '!' ? 2 : 1] == '=') {
-		why = "a pattern in place of the second =";
-		at += *how == '!' ? 2 : 1;
-	} else if (bracket != NULL && strchr(bracket, ']') == NULL) {
-		why = "a closing bracket";
-		at = (size_t)(bracket - clause);
-	}
-	if (why == NULL)
-		return 0;
-	return err_set(err, -EINVAL,
-	    "--where %.40s: invalid at character %zu%s%.20s: %s is "
-	    "missing; expected MEMBER=PATTERN, MEMBER!=PATTERN, "
-	    "MEMBER<NUMBER or MEMBER>NUMBER",
-	    clause, at + 1, clause[at] == '\0' ? " (the end)" : ", ",
-	    clause + at, why);
-}
-
-int
-arrange_check(const struct opts *opts, struct err *err)
-{
-	const struct opt_values *clauses = &opts->of[OPT_WHERE];
-	const char *by = opts_value(opts, OPT_SORT);
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
-		rc = arrange_clause_check(clauses->values[i], err);
-	if (rc == 0 && by != NULL &&
-	    (by[*by == '-'] == '\0' || strlen(by) >= NAME_MAX_BYTES))
-		rc = err_set(err, -EINVAL,
-		    "--sort %.40s: expected the name of a member as shown by "
-		    "--json, "
-		    "with - before it for descending order",
-		    by);
-	return rc;
 }
 
 /* The sort key, and whether the largest comes first; qsort has no argument for

@@ -14,8 +14,5 @@
  * Return 0, or -EINVAL with err if no row has a member of that name. A value
  * that is not an array is not changed. */
 int arrange_list(const struct opts *opts, json_t *list, struct err *err);
-/* Check the form of --where and --sort before a request is made. Return 0, or
- * -EINVAL with err. */
-int arrange_check(const struct opts *opts, struct err *err);
 
 #endif

@@ -274,25 +274,29 @@ change_part_set(struct change *c, enum change_kind kind, const char *part,
 }
 
 int
+change_share_parse(const char *word, double *ret)
+{
+	const char *sign = strrchr(word, '=');
+
+	return sign == NULL || sign == word
+	    ? -EINVAL
+	    : str_to_double(sign + 1, SHARE_LEAST, 1, ret);
+}
+
+int
 change_add(struct change *c, enum change_kind kind, const char *word,
     struct err *err)
 {
-	const char *sign = strrchr(word, '=');
 	double share = 0;
-	char *part, *end;
+	char *part;
 	int rc;
 
-	if (kind == CHANGE_SLOW) {
-		share = sign == NULL ? NAN : strtod(sign + 1, &end);
-		if (sign == NULL || end == sign + 1 || *end != '\0' ||
-		    !(share >= SHARE_LEAST && share <= 1))
-			return err_set(err, -EINVAL,
-			    "--slow %.80s: expected PART=SHARE with a share "
-			    "from 0.001 to 1, for example n017=0.5",
-			    word);
-	}
+	if (kind == CHANGE_SLOW && change_share_parse(word, &share) < 0)
+		return err_set(err, -EINVAL, "%.80s: expected PART=SHARE",
+		    word);
 	part = xstrndup(word,
-	    kind == CHANGE_SLOW ? (size_t)(sign - word) : strlen(word));
+	    kind == CHANGE_SLOW ? (size_t)(strrchr(word, '=') - word)
+				: strlen(word));
 	rc = change_part_set(c, kind, part, share, err);
 	free(part);
 	return rc;

@@ -44,6 +44,9 @@ void change_free(struct change *c);
 int change_add(struct change *c, enum change_kind kind, const char *word,
     struct err *err);
 
+/* Parse the share of PART=SHARE. Return 0, or -EINVAL or -ERANGE. */
+int change_share_parse(const char *word, double *ret);
+
 /* Return a copy of facts with the rates after the changes, which the caller
  * decrefs. Nodes that are down or drained, or on a leaf without uplinks, have
  * the state "lost" and the member gone: true. */

@@ -118,12 +118,31 @@ client_setup_tls(struct client *c, const struct client_options *o)
 		curl_easy_setopt(c->curl, CURLOPT_SSLKEY, o->key);
 }
 
+int
+client_url_check(const char *url)
+{
+	static const char *const schemes[] = { "unix:/", "http://",
+		"https://" };
+
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+		if (strncmp(url, schemes[i], strlen(schemes[i])) == 0 &&
+		    url[strlen(schemes[i])] != '\0')
+			return 0;
+	return -EINVAL;
+}
+
 struct client *
 client_new(const struct client_options *o, struct err *err)
 {
-	struct client *c = xcalloc(1, sizeof(*c));
+	struct client *c;
 	size_t n = strlen(o->url);
 
+	if (client_url_check(o->url) < 0) {
+		err_say(err, "invalid URL \"%.200s\": expected " CLIENT_FORMS,
+		    o->url);
+		return NULL;
+	}
+	c = xcalloc(1, sizeof(*c));
 	c->curl = curl_easy_init();
 	c->url = xstrdup(o->url);
 	while (n > 0 && o->url[n - 1] == '/')
@@ -144,13 +163,6 @@ client_new(const struct client_options *o, struct err *err)
 				return NULL;
 			}
 		client_setup_tls(c, o);
-	} else if (strncmp(o->url, "http://", 7) != 0) {
-		err_say(err,
-		    "invalid URL \"%.200s\": expected unix:/PATH, "
-		    "http://HOST:PORT or https://HOST:PORT",
-		    o->url);
-		client_free(c);
-		return NULL;
 	}
 	curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c->curl, CURLOPT_PROXY, "");

@@ -16,7 +16,8 @@
 #include "common/err.h"
 #include "common/str.h"
 
-#define CLIENT_URL "unix:/run/coalmine/coalmined.sock"
+#define CLIENT_URL   "unix:/run/coalmine/coalmined.sock"
+#define CLIENT_FORMS "unix:/PATH, http://HOST:PORT or https://HOST:PORT"
 
 /* The address of the collector, and the files to authenticate with. */
 struct client_options {
@@ -30,6 +31,8 @@ struct client_options {
 
 struct client;
 
+/* Check that url has one of the three forms. Return 0 or -EINVAL. */
+int client_url_check(const char *url);
 /* Return a client, which the caller frees; NULL with the reason in err if url
  * has none of the three forms. */
 struct client *client_new(const struct client_options *o, struct err *err);

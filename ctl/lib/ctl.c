@@ -80,38 +80,23 @@ ctl_write(const char *path, const char *text)
 	return bad;
 }
 
-int
-ctl_state_check(const char *word, const void *rows, size_t count,
-    size_t row_bytes)
+double
+ctl_gbps(const struct ctl *c)
 {
-	struct strbuf list = { 0 };
+	const char *text = opts_value(&c->opts, OPT_GBPS);
 
-	if (word == NULL || str_find(rows, count, row_bytes, word) >= 0)
-		return EXIT_CODE_OK;
-	strbuf_add(&list, "", 0);
-	for (size_t i = 0; i < count; i++)
-		strbuf_addf(&list, "%s%s", i == 0 ? "" : ", ",
-		    *(const char *const *)((const char *)rows + i * row_bytes));
-	ctl_fail("--state %.40s: expected %s", word, list.text);
-	strbuf_clear(&list);
-	return EXIT_CODE_UNKNOWN;
+	return text == NULL ? 0 : strtod(text, NULL);
 }
 
-int
-ctl_since(const char *since, char ret[32], const char **ret_from)
+const char *
+ctl_since(const struct ctl *c, uint64_t otherwise_ns, char ret[32])
 {
-	uint64_t span_ns, now_ns = clk_unix_ns();
+	uint64_t span_ns = opts_span_ns(&c->opts, OPT_SINCE, otherwise_ns);
 
-	*ret_from = NULL;
-	if (since == NULL)
-		return 0;
-	if (clk_span_parse(since, &span_ns) < 0 || span_ns > now_ns)
-		return ctl_fail("--since %.40s: expected a span, as 12h or "
-				"7d",
-		    since);
-	snprintf(ret, 32, "%" PRIu64, now_ns - span_ns);
-	*ret_from = ret;
-	return 0;
+	if (span_ns == 0 && !opts_given(&c->opts, OPT_SINCE))
+		return NULL;
+	snprintf(ret, 32, "%" PRIu64, clk_unix_ns() - span_ns);
+	return ret;
 }
 
 int

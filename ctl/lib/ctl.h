@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/str.h"
 #include "ctl/lib/client.h"
@@ -39,15 +40,11 @@ int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Write text to a file, which changes atomically. path NULL or "-": standard
  * output. Return 0 or an exit code. */
 int ctl_write(const char *path, const char *text);
-/* Check --state against the words of a verb's table. Return 0, or an exit code
- * after a message with the valid words. word NULL: any state. */
-#define CTL_STATE_CHECK(word, rows)                                            \
-	ctl_state_check(word, rows, ARRAY_LEN(rows), sizeof((rows)[0]))
-int ctl_state_check(const char *word, const void *rows, size_t count,
-    size_t row_bytes);
-/* Convert --since to the parameter from_unix_ns, in ret. *ret_from is ret, or
- * NULL if since is NULL. Return 0 or an exit code. */
-int ctl_since(const char *since, char ret[32], const char **ret_from);
+/* Return the rate of --gbps, or 0 if it was not given. */
+double ctl_gbps(const struct ctl *c);
+/* Convert --since to the parameter from_unix_ns, in ret. Without --since the
+ * parameter is of otherwise_ns, or NULL if that is 0. */
+const char *ctl_since(const struct ctl *c, uint64_t otherwise_ns, char ret[32]);
 /* Print the client's last error as the server wrote it. Return
  * EXIT_CODE_UNKNOWN. */
 int ctl_fail_client(struct ctl *c);

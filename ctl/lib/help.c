@@ -69,19 +69,18 @@ static void
 help_print_options(const char *noun, const char *list, FILE *to)
 {
 	for (int i = 0; i < OPT_MAX; i++) {
-		const struct opt_row *row = &opts_rows[i];
+		const struct opt_row row = opts_row(noun, i);
 		char left[64], letter[8] = "    ", *text;
 
-		if (list == NULL ? row->global != 1 : !opts_listed(list, i))
+		if (list == NULL ? row.global != 1 : !opts_listed(list, i))
 			continue;
-		if (row->letter != 0)
-			snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
-		    row->arg == NULL ? "" : " ",
-		    row->arg == NULL ? "" : row->arg);
-		text = xasprintf("%s%s%s", opts_text(noun, i),
-		    row->words != NULL ? " One of " : "",
-		    row->words != NULL ? row->words : "");
+		if (row.letter != 0)
+			snprintf(letter, sizeof(letter), "-%c, ", row.letter);
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row.name,
+		    row.arg == NULL ? "" : " ", row.arg == NULL ? "" : row.arg);
+		text = xasprintf("%s%s%s", row.text,
+		    row.words != NULL ? " One of " : "",
+		    row.words != NULL ? row.words : "");
 		help_print_row(to, 4, left, text);
 		free(text);
 	}
@@ -260,7 +259,7 @@ static int
 help_offer_value(struct ctl *c, enum opt id, const char *noun,
     const char *cursor)
 {
-	const struct opt_row *row = &opts_rows[id];
+	const struct opt_row row = opts_row(noun, id);
 	char word[64];
 
 	if (id == OPT_STATE && strcmp(noun, "node") == 0)
@@ -271,7 +270,7 @@ help_offer_value(struct ctl *c, enum opt id, const char *noun,
 			help_offer(cursor, "", names_run_states[i].name,
 			    names_run_states[i].text);
 
-	for (const char *p = row->words; p != NULL;) {
+	for (const char *p = row.words; p != NULL;) {
 		size_t n = strcspn(p, "|");
 
 		snprintf(word, sizeof(word), "%.*s", (int)n, p);
@@ -280,7 +279,7 @@ help_offer_value(struct ctl *c, enum opt id, const char *noun,
 	}
 	if (id == OPT_CAMPAIGN)
 		return help_offer_names(c, "campaigns", cursor);
-	return help_offer_names(c, strcmp(row->arg, "FILE") == 0 ? "file" : "",
+	return help_offer_names(c, strcmp(row.arg, "FILE") == 0 ? "file" : "",
 	    cursor);
 }
 

@@ -10,11 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "ctl/lib/client.h"
 #include "ctl/lib/meant.h"
+#include "ctl/lib/opts_check.h"
 #include "schema/names_event.h"
+#include "schema/window.h"
+
+#define S   ((int64_t)CLK_NS_PER_S)
+#define OPS "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall"
+/* Values that several options have. */
+#define INPUT .check = opts_check_input, .expected = "a file that can be read"
+#define OUTPUT                                                                 \
+	.check = opts_check_output,                                            \
+	.expected = "a file in a folder that can be written"
+#define NAME                                                                   \
+	.check = opts_check_name,                                              \
+	.expected = "a name of letters, digits, -, _ and ."
+#define PART                                                                   \
+	.check = opts_check_part,                                              \
+	.expected = "nodes, a leaf, a switch or an uplink, for example n017"
+#define PATTERNS                                                               \
+	.check = opts_check_patterns, .expected = "patterns separated by commas"
+#define AGO                                                                    \
+	.check = opts_check_ago,                                               \
+	.expected = "a duration, for example 90m, 12h or 7d"
+#define TOKEN_FOR                                                              \
+	{                                                                      \
+		.text = "Validity of the token, for example 30m, up to 30d. "  \
+			"Default: 1h.",                                        \
+		.least = S, .most = 30 * 86400 * S,                            \
+		.expected = "a duration from 1s to 30d, for example 8h"        \
+	}
 
 /* getopt_long returns this plus the option's number. */
 #define LONG_BASE 1000
@@ -23,24 +53,30 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_URL] = { "url", 'u', "URL", 1,
 	    "Address of the collector: unix:PATH, http://HOST:PORT or "
 	    "https://HOST:PORT. Default: COALMINE_URL, then "
-	    "unix:/run/coalmine/coalmined.sock." },
+	    "unix:/run/coalmine/coalmined.sock.",
+	    .check = opts_check_url, .expected = CLIENT_FORMS },
 	[OPT_CA] = { "ca", 0, "FILE", 1,
 	    "Certificate of the site's authority, for https. Default: "
-	    "COALMINE_CA, then /etc/coalmine/pki/ca.pem." },
+	    "COALMINE_CA, then /etc/coalmine/pki/ca.pem.",
+	    INPUT },
 	[OPT_CRL] = { "crl", 0, "FILE", 1,
 	    "Certificate revocation list, for https: a collector on this list "
 	    "is rejected. Default: COALMINE_CRL, then crl.pem in the folder of "
-	    "the authority's certificate, if it exists." },
+	    "the authority's certificate, if it exists.",
+	    INPUT },
 	[OPT_CERT] = { "cert", 0, "FILE", 1,
 	    "Certificate that coalctl presents to the collector, for https. "
-	    "Default: COALMINE_CERT." },
+	    "Default: COALMINE_CERT.",
+	    INPUT },
 	[OPT_KEY] = { "key", 0, "FILE", 1,
 	    "Private key of the certificate of --cert, for https. Default: "
-	    "COALMINE_KEY." },
+	    "COALMINE_KEY.",
+	    INPUT },
 	[OPT_CLUSTER] = { "cluster", 0, "NAME", 1,
 	    "Contact the active collector of this cluster; the collector of "
 	    "--url supplies its address. Default: COALMINE_CLUSTER, then the "
-	    "collector of --url." },
+	    "collector of --url.",
+	    NAME },
 	[OPT_HELP] = { "help", 'h', NULL, 1,
 	    "Print the verbs and their options, or only those of a "
 	    "noun." },
@@ -67,16 +103,19 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "connected when the token is used." },
 	[OPT_AT] = { "at", 0, "AGO", 0,
 	    "Show the state of this long ago, for example 90m, 12h or "
-	    "7d." },
+	    "7d.",
+	    AGO },
 	[OPT_BYTES] = { "bytes", 0, "SIZE", 0,
 	    "Size of the collective in bytes, for example 64M: the "
-	    "buffer with a block for every rank. Default: 1G." },
+	    "buffer with a block for every rank. Default: 1G.",
+	    .check = opts_check_bytes,
+	    .expected = "a size in bytes, for example 64M" },
 	[OPT_BY] = { "by", 0, "WHAT", 0,
 	    "Print one line for each job name (default), for each job, "
 	    "or for each name and week.",
 	    "name|job|week" },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
-	    "Show only runs of this campaign." },
+	    "Show only runs of this campaign.", NAME },
 	[OPT_FAIL_ON] = { "fail-on", 0, "VERDICT", 0,
 	    "Lowest verdict for which the exit code is not 0, in the "
 	    "order unknown, warn, bad. Default: unknown.",
@@ -94,28 +133,33 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_DOWN] = { "down", 0, "PART", 0,
 	    "Assume that this part has failed: nodes, a leaf, an uplink "
 	    "(LEAF.uplinkN, LEAF.SWITCH) or a switch above leaves. Can be "
-	    "repeated." },
+	    "repeated.",
+	    PART },
 	[OPT_DRAIN] = { "drain", 0, "PART", 0,
 	    "Assume that these nodes, or the nodes of this leaf, are drained. "
-	    "Can be repeated." },
+	    "Can be repeated.",
+	    PART },
 	[OPT_END] = { "end", 0, NULL, 0, "End the maintenance now." },
 	[OPT_ENROLLED] = { "enrolled", 0, "FILE", 0,
 	    "File in which the collector lists the certificates that "
 	    "it has issued: enrolled in collector.state_dir. Default: "
-	    "/var/lib/coalmine/enrolled, if it exists." },
+	    "/var/lib/coalmine/enrolled, if it exists.",
+	    INPUT },
 	[OPT_EVERY] = { "every", 0, "SECONDS", 0,
 	    "Refresh interval in seconds, 1 to 3600. Default: 2.", NULL, 1,
 	    3600 },
 	[OPT_HTML] = { "html", 0, "FILE", 0,
 	    "Write the plots and tables of the run to this HTML file, "
 	    "which can be viewed without a network. Each plot can be "
-	    "saved as PNG, each table as CSV. - is the standard output." },
+	    "saved as PNG, each table as CSV. - is the standard output.",
+	    OUTPUT },
 	[OPT_IDENTIFIABLE] = { "identifiable", 0, NULL, 0,
 	    "List the links that the measurements cannot distinguish." },
 	[OPT_JOB] = { "job", 0, "JOB", 0, "Use the nodes of this job." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
 	    "Read the campaign from this file, not from the collector; - is "
-	    "the standard input." },
+	    "the standard input.",
+	    INPUT },
 	[OPT_FOLD] = { "fold", 0, NULL, 0,
 	    "Print one line for each state of agents, with the nodes "
 	    "as a host list." },
@@ -124,7 +168,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_FOR] = { "for", 0, "SPAN", 0,
 	    "Validity of the token, for example 30m, up to 30d. "
 	    "Default: 1h. With --drain: time until the repair. Default: 24h. "
-	    "For maintenance: its duration, for example 8h, up to 366d." },
+	    "For maintenance: its duration, for example 8h, up to 366d.",
+	    .least = 1, .most = INT64_MAX, .check = opts_check_span,
+	    .expected = "a duration, for example 12h" },
 	[OPT_FORMAT] = { "format", 0, "FORMAT", 0,
 	    "Print the results by message size in the format of nccl-tests, "
 	    "of OSU's micro-benchmarks, or as rows of reference values.",
@@ -135,7 +181,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "ibnetdiscover|slurm|slurm-yaml|topograph|lldp|table|coalmine" },
 	[OPT_GBPS] = { "gbps", 0, "RATE", 0,
 	    "Rate of a node's link in Gbit/s, if it is not in the "
-	    "files." },
+	    "files.",
+	    .check = opts_check_gbps,
+	    .expected = "a rate in Gbit/s, 0.001 to 100000" },
 	[OPT_KIND] = { "kind", 0, "KIND", 0, "Show only events of this kind.",
 	    NAMES_EVENTS },
 	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
@@ -144,30 +192,41 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    NULL, 1, 10000 },
 	[OPT_MACHINE] = { "machine", 0, "NAME", 0,
 	    "Machine for which the time is predicted: a name or file "
-	    "of coalmine-machine(5)." },
+	    "of coalmine-machine(5).",
+	    .check = opts_check_machine,
+	    .expected = "the name of a machine, such as perlmutter, or a file "
+			"that can be read" },
 	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,
 	    "Differences up to this share count as the same, 0% to "
-	    "100%. Default: 5%." },
+	    "100%. Default: 5%.",
+	    .check = opts_check_share,
+	    .expected = "a share as 5% or 0.05, at most 100%" },
 	[OPT_NODE] = { "node", 0, "NAMES", 0,
 	    "Nodes that the token is valid for, a host list; each node can "
-	    "use the token once." },
+	    "use the token once.",
+	    .check = opts_check_hosts },
 	[OPT_NODES] = { "nodes", 0, "NAMES", 0,
-	    "Nodes of the job, a host list, for example n[017-032]." },
+	    "Nodes of the job, a host list, for example n[017-032].",
+	    .check = opts_check_hosts },
 	[OPT_OP] = { "op", 0, "COLLECTIVE", 0,
 	    "Collective operation. Default: allreduce; none for "
 	    "import. gather and scatter are valid for import only.",
-	    "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall|"
-	    "gather|scatter" },
+	    OPS },
 	[OPT_OUT] = { "out", 0, "FILE", 0,
 	    "Write the output to this file, which is replaced "
-	    "atomically. Default: standard output." },
+	    "atomically. Default: standard output.",
+	    OUTPUT },
 	[OPT_OVERRIDE] = { "override", 'o', "SECTION.KEY=VALUE", 0,
 	    "Set an option of the campaign for this run only. Can be "
-	    "repeated." },
+	    "repeated.",
+	    .check = opts_check_override },
 	[OPT_PLAN] = { "plan", 0, "PROBE OPTION=VALUE ...", 0,
 	    "Predict this plan of coalmine-plan(7) in place of a collective. "
 	    "Quote the plan as one argument, for example 'group "
-	    "count=1048576'." },
+	    "count=1048576'.",
+	    .check = opts_check_plan,
+	    .expected =
+		"PROBE OPTION=VALUE ..., for example 'group count=1048576'" },
 	[OPT_RANKS] = { "ranks", 0, "COUNT", 0,
 	    "Number of ranks of a table that does not contain this number, 1 "
 	    "to 10000000.",
@@ -178,35 +237,47 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_RAILS] = { "rails", 0, "PORTS", 0,
 	    "Patterns of port names of hosts, one for each rail, "
 	    "separated by commas, for example mlx5_0,mlx5_[34]. Ports "
-	    "that match none are ignored." },
+	    "that match none are ignored.",
+	    PATTERNS },
 	[OPT_RAW] = { "raw", 0, NULL, 0,
 	    "With --json: include the records of single rounds." },
 	[OPT_REASON] = { "reason", 0, "TEXT", 0,
-	    "Reason of the maintenance, for the event log and other users." },
+	    "Reason of the maintenance, for the event log and other users.",
+	    .most = 200, .check = opts_check_text,
+	    .expected = "a text of up to 200 bytes in UTF-8" },
 	[OPT_REKEY] = { "rekey", 0, NULL, 0, "Create a new key as well." },
 	[OPT_ROLE] = { "role", 0, "ROLE", 0,
 	    "Role of the certificate's holder.",
 	    "agent|collector|reader|operator" },
 	[OPT_SAN] = { "san", 0, "NAME", 0,
 	    "DNS name or IP address for the certificate, in addition to the "
-	    "name of its holder. Can be repeated." },
+	    "name of its holder. Can be repeated.",
+	    .check = opts_check_san },
 	[OPT_SINCE] = { "since", 0, "AGO", 0,
 	    "Show only what happened within this time, for example "
-	    "90m, 12h or 7d." },
+	    "90m, 12h or 7d.",
+	    AGO },
 	[OPT_SKIP] = { "skip", 0, "NAMES", 0,
 	    "Patterns of hosts, switches and ports (HOST:PORT) to "
 	    "ignore, separated by commas, for example "
-	    "oss*,mgmt-*,*:eth0." },
+	    "oss*,mgmt-*,*:eth0.",
+	    PATTERNS },
 	[OPT_SLOW] = { "slow", 0, "PART=SHARE", 0,
 	    "Assume that this part has this share of its described rate, "
 	    "0.001 to 1, for example n017=0.5. PART is as for --down. Can be "
-	    "repeated." },
+	    "repeated.",
+	    .check = opts_check_slow,
+	    .expected = "PART=SHARE with a share from 0.001 to 1, for example "
+			"n017=0.5" },
 	[OPT_SOFTWARE] = { "software", 0, NULL, 0,
 	    "Print one line for each version of the agents, with the "
 	    "nodes as a host list." },
 	[OPT_SORT] = { "sort", 0, "MEMBER", 0,
 	    "Sort rows by this member, named as shown by --json. "
-	    "-MEMBER sorts in descending order." },
+	    "-MEMBER sorts in descending order.",
+	    .check = opts_check_sort,
+	    .expected = "the name of a member as shown by --json, with - "
+			"before it for descending order" },
 	[OPT_STATE] = { "state", 's', "STATE", 0,
 	    "Show only rows in this state." },
 	[OPT_STRICT] = { "strict", 0, NULL, 0,
@@ -223,42 +294,64 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "MEMBER!=PATTERN, MEMBER<NUMBER or MEMBER>NUMBER. Members "
 	    "are named as shown by --json. Examples: leaf=rack[12]*, "
 	    "spool_bytes>1e6, inventory.cores<64. Can be repeated; all "
-	    "must match." },
+	    "must match.",
+	    .check = opts_check_where },
 	[OPT_WINDOW] = { "window", 0, "HH:MM-HH:MM", 0,
 	    "Start runs only in these times of day, UTC, for example "
-	    "22:00-06:00; several are separated by commas." },
+	    "22:00-06:00; several are separated by commas.",
+	    .check = opts_check_window, .expected = WINDOW_SYNTAX ", UTC" },
 	[OPT_WITHIN] = { "within", 0, "SPAN", 0,
 	    "Time limit, 5s to 10m. When this limit is reached, the results "
-	    "so far are printed. Default: 20s." },
+	    "so far are printed. Default: 20s.",
+	    .least = 5 * S, .most = 600 * S, .check = opts_check_span,
+	    .expected = "5s to 10m" },
 };
 
-const char *
-opts_text(const char *noun, enum opt id)
-{
-	static const char token_for[] =
-	    "Validity of the token, for example 30m, up to 30d. Default: 1h.";
-	static const struct {
-		const char *noun;
-		enum opt id;
-		const char *text;
-	} rows[] = {
-		{ "init", OPT_FOR, token_for },
-		{ "pki", OPT_FOR, token_for },
-		{ "node", OPT_FOR,
-		    "Duration of the maintenance, for example 8h, up to "
-		    "366d." },
-		{ "whatif", OPT_FOR,
-		    "With --drain: time until the repair. Default: 24h." },
-		{ "init", OPT_USES,
-		    "Number of nodes that the token may enrol, 1 to 65536. "
-		    "Default: the number of nodes in --node; without --node "
-		    "1000." },
-	};
+/* Options that have another meaning or range with one noun. */
+static const struct opt_noun {
+	const char *noun;
+	enum opt id;
+	struct opt_row row; /* members that are 0 are as in opts_rows */
+} nouns[] = {
+	{ "check", OPT_FILE,
+	    { .check = opts_check_text, .expected = "a file" } },
+	{ "import", OPT_OP, { .words = OPS "|gather|scatter" } },
+	{ "init", OPT_FOR, TOKEN_FOR },
+	{ "init", OPT_USES,
+	    { .text = "Number of nodes that the token may enrol, 1 to 65536. "
+		      "Default: the number of nodes in --node; without --node "
+		      "1000." } },
+	{ "node", OPT_FOR,
+	    { .text = "Duration of the maintenance, for example 8h, up to "
+		      "366d.",
+		.most = 366 * 86400 * S,
+		.expected = "a duration up to 366d, for example 8h" } },
+	{ "node", OPT_STATE, { .check = opts_check_agent } },
+	{ "pki", OPT_FOR, TOKEN_FOR },
+	{ "run", OPT_STATE, { .check = opts_check_run } },
+	{ "whatif", OPT_FOR,
+	    { .text = "With --drain: time until the repair. Default: 24h." } },
+};
 
-	for (size_t i = 0; noun != NULL && i < ARRAY_LEN(rows); i++)
-		if (rows[i].id == id && strcmp(rows[i].noun, noun) == 0)
-			return rows[i].text;
-	return opts_rows[id].text;
+struct opt_row
+opts_row(const char *noun, enum opt id)
+{
+	struct opt_row row = opts_rows[id];
+
+	for (size_t i = 0; noun != NULL && i < ARRAY_LEN(nouns); i++) {
+		const struct opt_row *own = &nouns[i].row;
+
+		if (nouns[i].id != id || strcmp(nouns[i].noun, noun) != 0)
+			continue;
+		row.text = own->text != NULL ? own->text : row.text;
+		row.words = own->words != NULL ? own->words : row.words;
+		row.least = own->least != 0 ? own->least : row.least;
+		row.most = own->most != 0 ? own->most : row.most;
+		row.check = own->check != NULL ? own->check : row.check;
+		row.expected = own->expected != NULL ? own->expected
+						     : row.expected;
+	}
+	return row;
 }
 
 static int
@@ -325,31 +418,6 @@ opts_complain(int got, char *const *argv, struct err *err)
 	return -EINVAL;
 }
 
-/* A value of an option that has words, or is a number, must be one of them. */
-static int
-opts_value_check(const struct opt_row *row, const char *value, struct err *err)
-{
-	size_t len = strlen(value);
-	int64_t number;
-
-	if (row->most != 0 &&
-	    str_to_int(value, row->least, row->most, &number) < 0)
-		return err_set(err, -EINVAL,
-		    "--%s %.30s: expected %" PRId64 " to %" PRId64, row->name,
-		    value, row->least, row->most);
-	for (const char *p = row->words; p != NULL;) {
-		size_t n = strcspn(p, "|");
-
-		if (n == len && memcmp(p, value, n) == 0)
-			return 0;
-		p = p[n] == '\0' ? NULL : p + n + 1;
-	}
-	return row->words == NULL
-	    ? 0
-	    : err_set(err, -EINVAL, "--%s %.40s: expected %s", row->name, value,
-		  row->words);
-}
-
 int
 opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err)
@@ -379,15 +447,61 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
 		if (got == '?' || got == ':')
 			return opts_complain(got, argv, err);
 		id = got >= LONG_BASE ? got - LONG_BASE : opts_by_letter(got);
-		if (optarg != NULL &&
-		    opts_value_check(&opts_rows[id], optarg, err) < 0)
-			return -EINVAL;
 		v = &o->of[id];
 		v->values = xreallocarray(v->values, v->count + 1,
 		    sizeof(*v->values));
 		v->values[v->count++] = optarg;
 	}
 	*ret_first = optind;
+	return 0;
+}
+
+/* Check a value by the check of its row, its range or its words. */
+static int
+opts_value_check(const struct opt_row *row, const char *value, struct err *err)
+{
+	size_t len = strlen(value);
+	int64_t number;
+
+	err_say(err, "%s", "");
+	if (row->check != NULL) {
+		if (row->check(row, value, err) == 0)
+			return 0;
+		return err->text[0] != '\0'
+		    ? -EINVAL
+		    : err_set(err, -EINVAL, "--%s %.80s: expected %s",
+			  row->name, value, row->expected);
+	}
+	if (row->most != 0 &&
+	    str_to_int(value, row->least, row->most, &number) < 0)
+		return err_set(err, -EINVAL,
+		    "--%s %.30s: expected %" PRId64 " to %" PRId64, row->name,
+		    value, row->least, row->most);
+	for (const char *p = row->words; p != NULL;) {
+		size_t n = strcspn(p, "|");
+
+		if (n == len && memcmp(p, value, n) == 0)
+			return 0;
+		p = p[n] == '\0' ? NULL : p + n + 1;
+	}
+	if (row->words != NULL)
+		return err_set(err, -EINVAL, "--%s %.40s: expected %s",
+		    row->name, value, row->words);
+	return len > 0 ? 0
+		       : err_set(err, -EINVAL, "--%s is empty: expected %s",
+			     row->name, row->arg);
+}
+
+int
+opts_check(const struct opts *o, const char *noun, struct err *err)
+{
+	for (int i = 0; i < OPT_MAX; i++) {
+		struct opt_row row = opts_row(noun, i);
+
+		for (size_t k = 0; row.arg != NULL && k < o->of[i].count; k++)
+			if (opts_value_check(&row, o->of[i].values[k], err) < 0)
+				return -EINVAL;
+	}
 	return 0;
 }
 
@@ -419,6 +533,16 @@ opts_number(const struct opts *o, enum opt id, int64_t otherwise)
 	const char *text = opts_value(o, id);
 
 	return text != NULL ? strtoll(text, NULL, 10) : otherwise;
+}
+
+uint64_t
+opts_span_ns(const struct opts *o, enum opt id, uint64_t otherwise)
+{
+	const char *text = opts_value(o, id);
+
+	if (text != NULL)
+		(void)clk_span_parse(text, &otherwise);
+	return otherwise;
 }
 
 int

@@ -84,6 +84,15 @@ enum opt {
 	OPT_MAX
 };
 
+/* Limit of the name of a member in --where and --sort, with its NUL. */
+#define OPTS_MEMBER_MAX 64
+
+struct opt_row;
+/* Check a value of an option. Return 0, or a negative errno; err then has a
+ * sentence that names the option, or is unchanged. */
+typedef int opt_check(const struct opt_row *row, const char *value,
+    struct err *err);
+
 /* An option. */
 struct opt_row {
 	const char *name; /* without the two dashes */
@@ -94,8 +103,11 @@ struct opt_row {
 	int global;
 	const char *text;  /* a sentence for the help */
 	const char *words; /* the only values, "a|b|c"; NULL: any */
-	/* Valid range of a number; most 0: the value is any text. */
+	/* Valid range of a number, of a duration in ns (opts_check_span), or
+	 * of the bytes of a text (opts_check_text); most 0: no range. */
 	int64_t least, most;
+	opt_check *check;     /* NULL: of words, range, or not empty */
+	const char *expected; /* the values that check accepts */
 };
 extern const struct opt_row opts_rows[OPT_MAX];
 
@@ -109,14 +121,17 @@ struct opts {
 	} of[OPT_MAX];
 };
 
-/* Return the sentence for the help of a noun: with some nouns an option has one
- * of the meanings that its row lists. */
-const char *opts_text(const char *noun, enum opt id);
+/* Return the row of an option, with the text and the values that it has with
+ * this noun. noun can be NULL. */
+struct opt_row opts_row(const char *noun, enum opt id);
 /* Split argv into options and arguments. Arguments are moved to the end:
  * *ret_first is the index of the first one. Return 0, or -EINVAL with err for
- * an unknown option or an invalid value. */
+ * an unknown option, or a missing or superfluous value. */
 int opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err);
+/* Check the values of all options for a verb of this noun. Return 0, or -EINVAL
+ * with err. */
+int opts_check(const struct opts *o, const char *noun, struct err *err);
 void opts_clear(struct opts *o);
 /* Return the option "--name" or "-n"; OPT_MAX: unknown. */
 enum opt opts_find(const char *word);
@@ -127,6 +142,9 @@ const char *opts_value(const struct opts *o, enum opt id);
 /* Return the last value as a number, or otherwise if the option was not
  * given. */
 int64_t opts_number(const struct opts *o, enum opt id, int64_t otherwise);
+/* Return the last value as a duration, or otherwise if the option was not
+ * given. */
+uint64_t opts_span_ns(const struct opts *o, enum opt id, uint64_t otherwise);
 /* Return 1 if list, names separated by blanks, contains the option's name; 0 if
  * not. */
 int opts_listed(const char *list, enum opt id);

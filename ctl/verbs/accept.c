@@ -98,18 +98,6 @@ accept_windows_count(const struct window_list *w, double span_s,
 	return ret;
 }
 
-static int
-accept_window_read(struct acceptance *a)
-{
-	const char *text = opts_value(&a->c->opts, OPT_WINDOW);
-
-	if (text != NULL &&
-	    (window_parse(text, &a->window) < 0 || a->window.count == 0))
-		return ctl_fail("--window %.80s: expected %s, UTC", text,
-		    WINDOW_SYNTAX);
-	return 0;
-}
-
 /* The longest run fits at least one window. */
 static int
 accept_window_check(const struct acceptance *a)
@@ -292,10 +280,11 @@ accept_open(struct acceptance *a)
 	const char *out = opts_value(&a->c->opts, OPT_OUT);
 	struct err err;
 	size_t len;
-	int rc = accept_window_read(a);
+	const char *window = opts_value(&a->c->opts, OPT_WINDOW);
+	int rc;
 
-	if (rc != 0)
-		return rc;
+	if (window != NULL)
+		(void)window_parse(window, &a->window);
 	if (file_read(a->c->args[0], FILE_MAX, &a->text, &len, &err) < 0 ||
 	    conf_parse(options_promise, a->c->args[0], a->text, &a->promise,
 		&err) < 0)

@@ -20,10 +20,11 @@
 #include "ctl/verbs/verbs.h"
 #include "schema/names_verdict.h"
 
-#define WEIGHT       1000 /* above those of nodes that are as they should be */
-#define ADVICE_SINCE "7d"
-#define JOBS_MAX     "10000"
-#define REMARK_BYTES 600
+#define WEIGHT          1000 /* above those of nodes that are as they should be */
+#define ADVICE_SINCE    "7d"
+#define ADVICE_SINCE_NS (7 * 86400 * CLK_NS_PER_S)
+#define JOBS_MAX        "10000"
+#define REMARK_BYTES    600
 
 /* What an agent or a user says, behind a #: another line would be a command. */
 static const char *
@@ -248,11 +249,11 @@ advice(struct ctl *c)
 	struct strbuf sb = { 0 };
 	char text[32];
 	size_t i;
-	int rc = ctl_since(since == NULL ? ADVICE_SINCE : since, text, &from);
+	int rc = advice_advised_get(c, &advised, &names);
 
-	rc = rc == 0 ? advice_advised_get(c, &advised, &names) : rc;
 	if (rc != 0)
 		return rc;
+	from = ctl_since(c, ADVICE_SINCE_NS, text);
 	/* Without jobs, weights are the only result. */
 	if (ctl_list(c, &jobs, "jobs/worst", "from_unix_ns", from, "limit",
 		JOBS_MAX, NULL) == 0 &&

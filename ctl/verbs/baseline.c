@@ -358,13 +358,10 @@ baseline_diff(struct ctl *c)
 {
 	json_t *baseline = NULL, *recent = NULL, *is = NULL;
 	struct compare_out o;
-	double margin;
 	char *run = NULL;
-	int rc = compare_margin(c, &margin);
+	int rc = ctl_get(c, "baselines/*", c->args[0], &baseline);
 
-	compare_begin(&o, margin);
-	if (rc == 0)
-		rc = ctl_get(c, "baselines/*", c->args[0], &baseline);
+	compare_begin(&o, compare_margin(c));
 	if (rc == 0)
 		rc = ctl_get(c, "baselines/*", RECENT, &recent);
 	if (rc == 0)

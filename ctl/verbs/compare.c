@@ -15,6 +15,7 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
+#include "ctl/lib/opts_check.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/ratio.h"
 #include "ctl/lib/records.h"
@@ -338,31 +339,15 @@ compare_records(struct compare_out *o, const json_t *a, const json_t *b)
 		}
 }
 
-/* --margin as "5%" or 0.05; 0 or an exit code. */
-int
-compare_margin(struct ctl *c, double *ret)
+double
+compare_margin(const struct ctl *c)
 {
 	const char *text = opts_value(&c->opts, OPT_MARGIN);
-	char number_text[32];
-	size_t n = text == NULL ? 0 : strlen(text);
-	int percent;
+	double ret = MARGIN_ELSE;
 
-	*ret = MARGIN_ELSE;
-	if (text == NULL)
-		return 0;
-	percent = n > 0 && text[n - 1] == '%';
-	if (n < sizeof(number_text)) {
-		memcpy(number_text, text, n + 1);
-		number_text[n - (size_t)percent] = '\0';
-		if (str_to_double(number_text, 0, percent ? 100 : 1, ret) ==
-		    0) {
-			*ret /= percent ? 100 : 1;
-			return 0;
-		}
-	}
-	return ctl_fail("--margin %.30s: expected a share as 5%% or 0.05, "
-			"at most 100%%",
-	    text);
+	if (text != NULL)
+		(void)opts_share_parse(text, &ret);
+	return ret;
 }
 
 void
@@ -429,16 +414,12 @@ compare_time_read(const char *text, uint64_t *ret_unix_ns)
 	return 0;
 }
 
-/* Read FROM..TO, and get the counts of the runs between them. Return 0 or an
- * exit code. */
+/* Read FROM..TO. Return 0 or an exit code. */
 static int
-compare_period_get(struct ctl *c, const char *text, struct period *p)
+compare_period_read(const char *text, struct period *p)
 {
 	const char *dots = strstr(text, "..");
-	char from[40] = "", to[32];
-	json_t *list, *row;
-	size_t i;
-	int rc;
+	char from[40] = "";
 
 	if (dots != NULL && (size_t)(dots - text) < sizeof(from))
 		memcpy(from, text, (size_t)(dots - text));
@@ -452,6 +433,18 @@ compare_period_get(struct ctl *c, const char *text, struct period *p)
 				"expected FROM..TO with the earlier time "
 				"first, for example 8d..7d",
 		    text);
+	return 0;
+}
+
+/* Get the counts of the runs in a period. Return 0 or an exit code. */
+static int
+compare_period_get(struct ctl *c, const char *text, struct period *p)
+{
+	char from[32], to[32];
+	json_t *list, *row;
+	size_t i;
+	int rc;
+
 	snprintf(from, sizeof(from), "%" PRIu64, p->from_unix_ns);
 	snprintf(to, sizeof(to), "%" PRIu64, p->to_unix_ns);
 	rc = ctl_list(c, &list, "canaries", "from_unix_ns", from, "to_unix_ns",
@@ -530,6 +523,8 @@ compare_periods_compare(struct ctl *c, double margin)
 	int rc = 0;
 
 	memset(p, 0, sizeof(p));
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = compare_period_read(c->args[i], &p[i]);
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = compare_period_get(c, c->args[i], &p[i]);
 	if (rc != 0)
@@ -617,10 +612,10 @@ static int
 compare(struct ctl *c)
 {
 	char *runs[2] = { NULL, NULL };
-	double margin;
-	int rc = compare_margin(c, &margin);
+	double margin = compare_margin(c);
+	int rc = 0;
 
-	if (rc == 0 && strstr(c->args[0], "..") != NULL &&
+	if (strstr(c->args[0], "..") != NULL &&
 	    strstr(c->args[1], "..") != NULL)
 		return compare_periods_compare(c, margin);
 	for (int i = 0; i < 2 && rc == 0; i++)

@@ -21,8 +21,8 @@ struct compare_out {
 	json_t *impacts; /* impacts of earlier runs, or NULL */
 };
 
-/* Read --margin, "5%" or 0.05. Return 0 or an exit code. */
-int compare_margin(struct ctl *c, double *ret);
+/* Return the share of --margin, or its default. */
+double compare_margin(const struct ctl *c);
 /* Begin a comparison without lines. */
 void compare_begin(struct compare_out *o, double margin);
 /* Get the runs of the campaign before all of these runs, for the lines that are

@@ -156,19 +156,6 @@ init_names_find(struct site *s)
 		freeaddrinfo(list);
 }
 
-/* Check the options before anything is created. */
-static int
-init_check_options(struct ctl *c)
-{
-	const struct opt_values *sans = &c->opts.of[OPT_SAN];
-	struct err err;
-
-	for (size_t i = 0; i < sans->count; i++)
-		if (pki_san_check(sans->values[i], &err) < 0)
-			return ctl_fail("%s", err.text);
-	return pki_token_check(c);
-}
-
 /* ---- certificates ---- */
 
 /* An existing certificate of the collector must have the names that the user
@@ -542,9 +529,9 @@ init(struct ctl *c)
 	int is_unit = s.dir != NULL && strcmp(s.dir, FOLDER) == 0 &&
 	    access("/run/systemd/system", F_OK) == 0;
 	struct err err;
-	int rc = init_check_options(c);
+	int rc = EXIT_CODE_OK;
 
-	if (rc == EXIT_CODE_OK && s.dir == NULL)
+	if (s.dir == NULL)
 		rc = ctl_fail("%s: %s", named, strerror(why));
 	free(named);
 	if (rc != EXIT_CODE_OK) {

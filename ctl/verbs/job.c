@@ -70,28 +70,24 @@ static const struct print_column worst_columns[] = {
 static int
 job_list(struct ctl *c)
 {
-	const char *from;
 	char text[32];
 	json_t *list;
-	int rc = ctl_since(opts_value(&c->opts, OPT_SINCE), text, &from);
+	int rc = ctl_list(c, &list, "jobs", "from_unix_ns",
+	    ctl_since(c, 0, text), "limit", opts_value(&c->opts, OPT_LIMIT),
+	    NULL);
 
-	if (rc == 0)
-		rc = ctl_list(c, &list, "jobs", "from_unix_ns", from, "limit",
-		    opts_value(&c->opts, OPT_LIMIT), NULL);
 	return rc == 0 ? print_list(c, list, columns, "no jobs") : rc;
 }
 
 static int
 job_worst(struct ctl *c)
 {
-	const char *from;
 	char text[32];
 	json_t *list;
-	int rc = ctl_since(opts_value(&c->opts, OPT_SINCE), text, &from);
+	int rc = ctl_list(c, &list, "jobs/worst", "from_unix_ns",
+	    ctl_since(c, 0, text), "limit", opts_value(&c->opts, OPT_LIMIT),
+	    NULL);
 
-	if (rc == 0)
-		rc = ctl_list(c, &list, "jobs/worst", "from_unix_ns", from,
-		    "limit", opts_value(&c->opts, OPT_LIMIT), NULL);
 	if (rc != 0)
 		return rc;
 	if (!opts_given(&c->opts, OPT_JSON) && json_array_size(list) > 0)
@@ -561,16 +557,13 @@ job_print_cost(const json_t *o)
 static int
 job_cost(struct ctl *c)
 {
-	const char *from;
 	char text[32];
 	json_t *list, *o;
 	size_t i;
-	int rc = ctl_since(opts_value(&c->opts, OPT_SINCE), text, &from);
+	int rc = ctl_list(c, &list, "jobs/costs", "from_unix_ns",
+	    ctl_since(c, 0, text), "name", c->args[0], "by",
+	    opts_value(&c->opts, OPT_BY), NULL);
 
-	if (rc == 0)
-		rc = ctl_list(c, &list, "jobs/costs", "from_unix_ns", from,
-		    "name", c->args[0], "by", opts_value(&c->opts, OPT_BY),
-		    NULL);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))

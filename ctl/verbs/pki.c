@@ -23,11 +23,10 @@
 #include "schema/names_verdict.h"
 #include "schema/options.h"
 
-#define CA_DAYS    3650
-#define CERT_DAYS  825
-#define SOON_DAYS  30 /* an expiry that list warns of */
-#define TOKEN_DAYS 30 /* the collector's limit */
-#define ENROLLED   "/var/lib/coalmine/enrolled"
+#define CA_DAYS   3650
+#define CERT_DAYS 825
+#define SOON_DAYS 30 /* an expiry that list warns of */
+#define ENROLLED  "/var/lib/coalmine/enrolled"
 
 static int
 pki_days_of(const struct ctl *c, int otherwise)
@@ -174,27 +173,6 @@ pki_verb_revoke(struct ctl *c)
 }
 
 int
-pki_token_check(struct ctl *c)
-{
-	const char *names = opts_value(&c->opts, OPT_NODE);
-	const char *span = opts_value(&c->opts, OPT_FOR);
-	struct hostlist hl = { 0 };
-	uint64_t span_ns;
-	struct err err;
-
-	if (span != NULL &&
-	    (clk_span_parse(span, &span_ns) < 0 || span_ns < CLK_NS_PER_S ||
-		span_ns > TOKEN_DAYS * 86400 * CLK_NS_PER_S))
-		return ctl_fail("--for %.30s: expected a duration from 1s to "
-				"%dd, for example 8h",
-		    span, TOKEN_DAYS);
-	if (names != NULL && hostlist_parse(names, &hl, &err) < 0)
-		return ctl_fail("--node %.100s: %s", names, err.text);
-	hostlist_clear(&hl);
-	return 0;
-}
-
-int
 pki_token_order(struct ctl *c, const char *names, int64_t uses, json_t **ret)
 {
 	const char *span = opts_value(&c->opts, OPT_FOR);
@@ -220,9 +198,6 @@ pki_verb_token(struct ctl *c)
 
 	if ((names == NULL) != (opts_given(&c->opts, OPT_ANY) != 0))
 		return ctl_fail("pki token needs --node NAMES or --any");
-	rc = pki_token_check(c);
-	if (rc != 0)
-		return rc;
 	rc = pki_token_order(c, names, opts_number(&c->opts, OPT_USES, 0),
 	    &answer);
 	if (rc != 0)

@@ -10,8 +10,6 @@
 
 #include "ctl/lib/ctl.h"
 
-/* Check --node and --for. Return 0 or an exit code. */
-int pki_token_check(struct ctl *c);
 /* Order a token with which nodes can enrol, for these names (NULL: any) and for
  * the time of --for. uses: how many nodes; 0: as many as there are names, or
  * one. Return 0 and {token}, which the caller decrefs; or an exit code. */

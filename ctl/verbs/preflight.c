@@ -22,12 +22,10 @@
 #include "schema/names_agent.h"
 #include "schema/names_run.h"
 
-#define CAMPAIGN      "preflight"
-#define WITHIN        "20s"
-#define WITHIN_MIN_NS (5 * CLK_NS_PER_S)
-#define WITHIN_MAX_NS (600 * CLK_NS_PER_S)
-#define POLL_NS       (200 * CLK_NS_PER_MS)
-#define ANSWER_NS     (5 * CLK_NS_PER_S) /* of the collector */
+#define CAMPAIGN  "preflight"
+#define WITHIN_NS (20 * CLK_NS_PER_S)
+#define POLL_NS   (200 * CLK_NS_PER_MS)
+#define ANSWER_NS (5 * CLK_NS_PER_S) /* of the collector */
 /* The share of the given time that is reserved at the end for cancelling runs
  * and for the report: nothing is measured then. */
 #define TELL_SHARE  10
@@ -115,8 +113,7 @@ static int
 preflight_flight_open(struct flight *f)
 {
 	const char *nodes = opts_value(&f->c->opts, OPT_NODES);
-	const char *within = opts_value(&f->c->opts, OPT_WITHIN);
-	uint64_t within_ns;
+	uint64_t within_ns = opts_span_ns(&f->c->opts, OPT_WITHIN, WITHIN_NS);
 	struct err err;
 	int rc;
 
@@ -125,17 +122,12 @@ preflight_flight_open(struct flight *f)
 		    "--nodes is missing: expected the nodes of the job");
 	if (hostlist_parse(nodes, &f->nodes, &err) < 0)
 		return ctl_fail("--nodes %.100s: %s", nodes, err.text);
-	within = within == NULL ? WITHIN : within;
-	if (clk_span_parse(within, &within_ns) < 0 ||
-	    within_ns < WITHIN_MIN_NS || within_ns > WITHIN_MAX_NS)
-		return ctl_fail("--within %.40s: expected 5s to 10m", within);
 	f->start_ns = clk_ns();
 	f->end_ns = f->start_ns + within_ns;
 	f->stop_ns = f->end_ns -
 	    (within_ns / TELL_SHARE < TELL_MAX_NS ? within_ns / TELL_SHARE
 						  : TELL_MAX_NS);
 	f->options = (struct bisect_options){ -log(SLOW_SHARE), 32 };
-	client_limit(ctl_client(f->c), ANSWER_NS, f->stop_ns);
 	rc = expectation_options(f->c, &f->spec);
 	if (rc == 0 && f->spec.machine == NULL &&
 	    (opts_given(&f->c->opts, OPT_BYTES) ||
@@ -146,6 +138,8 @@ preflight_flight_open(struct flight *f)
 	if (!opts_given(&f->c->opts, OPT_BYTES))
 		f->spec.bytes = BYTES;
 	f->spec.until_ns = f->stop_ns;
+	if (rc == 0)
+		client_limit(ctl_client(f->c), ANSWER_NS, f->stop_ns);
 	if (rc == 0 && f->spec.machine != NULL)
 		rc = expectation_facts(f->c, &f->facts);
 	else if (rc == 0)

@@ -36,8 +36,7 @@ promise_topology_get(struct ctl *c, struct topology **ret)
 static int
 promise_init(struct ctl *c)
 {
-	const char *given = opts_value(&c->opts, OPT_GBPS);
-	struct promise_known known = { .nodes = NULL };
+	struct promise_known known = { .gbps = ctl_gbps(c) };
 	struct topology *t = NULL;
 	json_t *nodes, *o, *rows = json_array();
 	struct err err;
@@ -45,12 +44,6 @@ promise_init(struct ctl *c)
 	size_t i;
 	int rc;
 
-	if (given != NULL &&
-	    str_to_double(given, 0.001, TOPOLOGY_GBPS_MAX, &known.gbps) < 0) {
-		json_decref(rows);
-		return ctl_fail("--gbps %.30s: expected 0.001 to %.0f", given,
-		    TOPOLOGY_GBPS_MAX);
-	}
 	rc = promise_topology_get(c, &t);
 	if (rc == 0)
 		rc = ctl_get(c, "nodes", NULL, &nodes);

@@ -53,13 +53,10 @@ run_list(struct ctl *c)
 	const char *state = opts_value(&c->opts, OPT_STATE);
 	const char *campaign = opts_value(&c->opts, OPT_CAMPAIGN);
 	json_t *runs, *known;
-	int rc = CTL_STATE_CHECK(state, names_run_states);
+	int rc = runs_list(c,
+	    &(struct runs_filter){ .campaign = campaign, .state = state },
+	    opts_number(&c->opts, OPT_LIMIT, 20), &runs);
 
-	if (rc == 0)
-		rc = runs_list(c,
-		    &(struct runs_filter){ .campaign = campaign,
-			.state = state },
-		    opts_number(&c->opts, OPT_LIMIT, 20), &runs);
 	if (rc == 0 && json_array_size(runs) == 0 && campaign != NULL) {
 		rc = ctl_get(c, "campaigns/*", campaign, &known);
 		json_decref(rc == 0 ? known : runs);

@@ -45,12 +45,7 @@ topology_files_read(struct ctl *c, struct import *ret)
 		o.choice.rails = str_list_parse(rails, &count);
 	if (skip != NULL)
 		o.choice.skip = str_list_parse(skip, &count);
-	if ((rails != NULL && o.choice.rails == NULL) ||
-	    (skip != NULL && o.choice.skip == NULL))
-		rc = ctl_fail("--%s: expected a list of patterns with "
-			      "commas",
-		    o.choice.rails == NULL && rails != NULL ? "rails" : "skip");
-	if (rc == 0 && import_read(&o, ret, &err) < 0)
+	if (import_read(&o, ret, &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	if (rc == 0) {
 		skipped = fabric_skipped_text(ret->skipped);
@@ -170,19 +165,17 @@ topology_import(struct ctl *c)
 static int
 topology_collector_read(struct ctl *c, struct import *ret)
 {
-	const char *ago = opts_value(&c->opts, OPT_AT), *said;
-	uint64_t ago_ns = 0, now = clk_unix_ns();
+	const int is_ago = opts_given(&c->opts, OPT_AT);
+	const char *said;
 	char at[24], *text;
 	struct err err;
 	json_t *list;
 	int rc;
 
-	if (ago != NULL && (clk_span_parse(ago, &ago_ns) < 0 || ago_ns >= now))
-		return ctl_fail(
-		    "--at %.30s: expected a time span such as 90m or 7d", ago);
-	snprintf(at, sizeof(at), "%" PRIu64, now - ago_ns);
-	rc = ctl_list(c, &list, "topology", "at_unix_ns",
-	    ago == NULL ? NULL : at, NULL);
+	snprintf(at, sizeof(at), "%" PRIu64,
+	    clk_unix_ns() - opts_span_ns(&c->opts, OPT_AT, 0));
+	rc = ctl_list(c, &list, "topology", "at_unix_ns", is_ago ? at : NULL,
+	    NULL);
 	if (rc != 0)
 		return rc;
 	said = member_text(json_array_get(list, 0), "text");
@@ -192,7 +185,7 @@ topology_collector_read(struct ctl *c, struct import *ret)
 		rc = ctl_fail("the collector %s no topology file; set "
 			      "topology.leaves and restart the collector, see "
 			      "coalmine.conf(5)",
-		    ago == NULL ? "has" : "had");
+		    is_ago ? "had" : "has");
 	else if (topology_read(text, "the collector's", &ret->t, &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	free(text);
@@ -543,18 +536,13 @@ topology_link_gbps(const struct topology *t)
 static int
 topology_machine(struct ctl *c)
 {
-	const char *given = opts_value(&c->opts, OPT_GBPS);
-	double gbps = 0, rate, up, leaf;
+	double gbps = ctl_gbps(c), rate, up, leaf;
 	struct strbuf sb = { 0 };
 	struct summary s;
 	struct import im;
 	char *about;
 	int rc;
 
-	if (given != NULL &&
-	    str_to_double(given, 0.001, TOPOLOGY_GBPS_MAX, &gbps) < 0)
-		return ctl_fail("--gbps %.30s: expected 0.001 to %.0f", given,
-		    TOPOLOGY_GBPS_MAX);
 	rc = topology_any_read(c, &im);
 	if (rc != 0)
 		return rc;

@@ -16,9 +16,9 @@
 #include "ctl/verbs/verbs.h"
 #include "schema/names_agent.h"
 
-#define JOBS_ASKED      "/jobs?limit=1000"
-#define DRAIN_DEFAULT_S 86400.0
-#define TIMES_LEAST     1.005 /* a job that is slower by less is not listed */
+#define JOBS_ASKED       "/jobs?limit=1000"
+#define DRAIN_DEFAULT_NS (86400 * CLK_NS_PER_S)
+#define TIMES_LEAST      1.005 /* a job that is slower by less is not listed */
 
 /* A request, and its rows in lists: nodes first, then running jobs. */
 struct whatif {
@@ -57,11 +57,26 @@ whatif_topology_read(struct whatif *w)
 	return rc;
 }
 
+/* Check the options before a request is made. Return 0 or an exit code. */
+static int
+whatif_options_check(const struct ctl *c)
+{
+	const struct opts *o = &c->opts;
+
+	if (!opts_given(o, OPT_SLOW) && !opts_given(o, OPT_DOWN) &&
+	    !opts_given(o, OPT_DRAIN))
+		return ctl_fail("missing change: expected --down, --slow or "
+				"--drain");
+	if (opts_given(o, OPT_NODES) && opts_given(o, OPT_JOB))
+		return ctl_fail(
+		    "--nodes and --job cannot be combined: give one of them");
+	return 0;
+}
+
 static int
 whatif_changes_read(struct whatif *w)
 {
 	static const enum opt options[] = { OPT_SLOW, OPT_DOWN, OPT_DRAIN };
-	size_t given = 0;
 	struct err err;
 
 	w->change = change_new(w->facts, w->t);
@@ -72,11 +87,8 @@ whatif_changes_read(struct whatif *w)
 			if (change_add(w->change, (enum change_kind)k,
 				v->values[i], &err) < 0)
 				return ctl_fail("%s", err.text);
-		given += v->count;
 	}
-	return given > 0 ? 0
-			 : ctl_fail("missing change: expected --down, --slow "
-				    "or --drain");
+	return 0;
 }
 
 static char *
@@ -103,9 +115,6 @@ whatif_nodes_read(struct whatif *w)
 	json_t *list;
 	int rc = 0;
 
-	if (nodes != NULL && job != NULL)
-		return ctl_fail(
-		    "--nodes and --job cannot be combined: give one of them");
 	if (job == NULL) {
 		w->nodes = nodes != NULL ? xstrdup(nodes) : whatif_nodes_all(w);
 		return 0;
@@ -157,21 +166,16 @@ whatif_jobs_read(struct whatif *w)
 static int
 whatif_read(struct ctl *c, struct whatif *ret)
 {
-	const char *span = opts_value(&c->opts, OPT_FOR);
-	uint64_t span_ns = 0;
 	json_t *job;
 	size_t i;
 	int rc;
 
-	*ret = (struct whatif){ .c = c, .drain_s = DRAIN_DEFAULT_S };
-	if (span != NULL &&
-	    (clk_span_parse(span, &span_ns) < 0 || span_ns == 0))
-		return ctl_fail("--for %.30s: expected a span of time, for "
-				"example 12h",
-		    span);
-	if (span != NULL)
-		ret->drain_s = (double)span_ns / CLK_NS_PER_S;
+	*ret = (struct whatif){ .c = c,
+		.drain_s = (double)opts_span_ns(&c->opts, OPT_FOR,
+			       DRAIN_DEFAULT_NS) /
+		    CLK_NS_PER_S };
 	rc = expectation_options(c, &ret->spec);
+	rc = rc == 0 ? whatif_options_check(c) : rc;
 	rc = rc == 0 ? expectation_facts(c, &ret->facts) : rc;
 	rc = rc == 0 ? whatif_topology_read(ret) : rc;
 	rc = rc == 0 ? whatif_changes_read(ret) : rc;

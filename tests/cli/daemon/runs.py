@@ -330,10 +330,11 @@ def test_maintenance(c):
         return {n["node"]: n["state"] for n in c.get("nodes")}.get(name)
     a = agents(c)
     for args in (("maintain", "node3"), ("maintain", "node3", "--for", "8h"),
-                 ("maintain", "node3", "--end", "--for", "8h"),
-                 ("maintain", "node3", "--for", "8", "--reason", "")):
+                 ("maintain", "node3", "--end", "--for", "8h")):
         assert "node maintain needs" in ctl_node(c, *args, code=3) or \
             "neither" in ctl_node(c, *args, code=3)
+    assert "--reason : expected" in ctl_node(
+        c, "maintain", "node3", "--for", "8", "--reason", "", code=3)
     for body in ({"for": "8h"}, {"for": "367d", "reason": "x"},
                  {"for": "8h", "reason": "x" * 201}, {"reason": "x"}):
         assert c.request("POST", "nodes/node3/maintain", body)[0] == 400, body

@@ -190,7 +190,7 @@ def main():
         assert "7" in coalctl(c, "job", "worst")
         assert "job not found" in coalctl(c, "job", "show", "77",
                                                  code=3)
-        assert "expected a span" in coalctl(c, "job", "list", "--since",
+        assert "expected a duration" in coalctl(c, "job", "list", "--since",
                                               "x", code=3)
 
         # the costs of all jobs: by name, by week, by job
