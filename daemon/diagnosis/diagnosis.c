@@ -371,29 +371,40 @@ diagnosis_threshold(const struct diagnosis *d)
 	return count > 0 ? judge_threshold(&d->o.judge, count) : NAN;
 }
 
-/* Return 1 if most nodes of its leaf are outliers, and it is at most twice as
- * slow as they are: this is one case, the leaf's. */
+/* A node slower than its leaf by more than this factor has a fault of its
+ * own. */
+#define OF_LEAF_TIMES 1.5
+
+/* Return 1 if its slow leaf explains it: most nodes of the leaf are outliers,
+ * and it is at most twice as slow as they are; or the round did not set the
+ * leaf apart, so that its own slowness contains the leaf's. */
 static int
-diagnosis_is_of_crowd(const struct diagnosis *d,
+diagnosis_is_of_leaf(const struct diagnosis *d,
     const struct diagnosis_series *s, uint32_t node)
 {
 	const json_t *at = json_object_get(d->leaf_index,
 	    roster_by_id(d->roster, node)->leaf);
 	uint32_t leaf = (uint32_t)json_integer_value(at);
-	const struct track *l = at == NULL
-	    ? NULL
-	    : judge_track(s->judge, JUDGE_LEAF, leaf);
-	const struct incident *between = at == NULL ? NULL
-						    : incident_between(d, leaf);
+	double effect = track_effect(judge_track(s->judge, JUDGE_NODE, node));
+	const struct incident *between, *k;
+	const struct track *l;
 
+	if (at == NULL)
+		return 0;
 	/* How much of the slow uplink a node uses is chance. */
+	between = incident_between(d, leaf);
 	if (between != NULL)
-		return track_effect(judge_track(s->judge, JUDGE_NODE, node)) <
-		    2 * between->confirm.report.effect;
-	return l != NULL && l->crowd &&
-	    incident_find(d, JUDGE_LEAF, leaf) != NULL &&
-	    track_effect(judge_track(s->judge, JUDGE_NODE, node)) <
-	    2 * track_effect(l);
+		return effect < 2 * between->confirm.report.effect;
+	l = judge_track(s->judge, JUDGE_LEAF, leaf);
+	k = incident_find(d, JUDGE_LEAF, leaf);
+	if (l == NULL || k == NULL)
+		return 0;
+	if (l->crowd)
+		return effect < 2 * track_effect(l);
+	return k->confirm.is_done && confirm_is_place(k->confirm.finding) &&
+	    (l->votes & 1) == 0 &&
+	    effect <
+	    OF_LEAF_TIMES * fmax(track_effect(l), k->confirm.report.effect);
 }
 
 /* A named node gets an incident even if an earlier one was dismissed: a
@@ -410,7 +421,7 @@ diagnosis_open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 
 			left--;
 			if (kind != JUDGE_NODE ||
-			    !diagnosis_is_of_crowd(d, s, i))
+			    !diagnosis_is_of_leaf(d, s, i))
 				fault_outlier_open(d, s, kind, i, from);
 			else if (k != NULL && k->fault->is_judged &&
 			    k->verdict == VERDICT_WARN && k != d->pass.of)
