@@ -769,6 +769,61 @@ confirm_run_was_confirmed(const struct diagnosis *d, const struct incident *k)
 	    confirm_is_place(open->confirm.finding);
 }
 
+/* Read the values of the round: pairs, or nodes of an incast in own. Return how
+ * many there are; 0: it has a cause instead. */
+static size_t
+confirm_run_read(const struct confirm_run *p, const struct incident *k,
+    const struct round *round, struct confirm_pair *pairs,
+    double own[CONFIRM_NODES_MAX])
+{
+	if (k->series->sort == CANARY_INCAST)
+		return confirm_run_read_nodes(p, round, own);
+	return p->count > CONFIRM_NODES
+	    ? confirm_run_read_grid(p, round, pairs)
+	    : confirm_run_read_pairs(p, round, pairs);
+}
+
+static void
+confirm_run_judge(const struct diagnosis *d, const struct incident *k,
+    const struct confirm_pair *pairs, size_t n, double *own, double slow_min,
+    struct confirm_report *ret)
+{
+	const struct confirm_run *p = &d->pass;
+
+	if (k->series->sort != CANARY_INCAST) {
+		confirm_judge(p->leaves, p->count, pairs, n, slow_min, ret);
+		return;
+	}
+	for (size_t i = 0; i < p->count; i++) {
+		struct usual u = confirm_run_usual_of(d, k->series->judge, i);
+
+		own[i] -= u.node + u.leaf;
+	}
+	confirm_judge_nodes(p->leaves, own, p->count, slow_min, ret);
+}
+
+/* Keep the result of a confirmation run, and act on it. */
+static void
+confirm_run_take(struct diagnosis *d, struct incident *k,
+    const struct confirm_report *report)
+{
+	struct confirm_run *p = &d->pass;
+
+	k->confirm.is_done = 1;
+	snprintf(k->confirm.run, sizeof(k->confirm.run), "%s", p->run);
+	k->confirm.report = *report;
+	k->confirm.finding = report->finding;
+	for (size_t i = 0;
+	     k->confirm.finding == CONFIRM_BETWEEN && i < p->count; i++)
+		if (p->leaves[i] != p->leaves[0] &&
+		    p->leaves[i] != SCORE_NO_LEAF)
+			k->confirm.other = p->leaves[i];
+	if (k->confirm.finding != CONFIRM_CLEARED)
+		confirm_run_conclude(d, k);
+	else
+		k->fault->dispel(d, k);
+}
+
 void
 confirm_run_record(struct diagnosis *d, const char *run,
     const struct round *round)
@@ -783,14 +838,9 @@ confirm_run_record(struct diagnosis *d, const char *run,
 
 	if (strcmp(run, p->run) != 0 || p->heard || k == NULL)
 		return;
-	if (k->series->sort == CANARY_INCAST)
-		n = confirm_run_read_nodes(p, round, own);
-	else
-		n = p->count > CONFIRM_NODES
-		    ? confirm_run_read_grid(p, round, pairs)
-		    : confirm_run_read_pairs(p, round, pairs);
+	n = confirm_run_read(p, k, round, pairs, own);
 	if (n == 0)
-		return; /* a cause instead of values: tried again */
+		return; /* tried again */
 	p->heard = 1;
 	if (!k->fault->is_confirmable)
 		return; /* another kind of fault explains it now */
@@ -804,24 +854,13 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	t = judge_track(k->series->judge, k->kind, k->index);
 	/* No round since a restart: only the share counts. */
 	slow_min = t == NULL ? INFINITY : judge_slow_min(k->series->judge, t);
-	if (k->fault->is_share) {
+	if (k->series->sort != CANARY_INCAST)
 		confirm_run_subtract_usual(d, k, pairs, n);
+	if (k->fault->is_share) {
 		k->fault->hear_pairs(d, k, pairs, n, slow_min);
 		return;
 	}
-	if (k->series->sort == CANARY_INCAST) {
-		for (size_t i = 0; i < p->count; i++) {
-			struct usual u = confirm_run_usual_of(d,
-			    k->series->judge, i);
-
-			own[i] -= u.node + u.leaf;
-		}
-		confirm_judge_nodes(p->leaves, own, p->count, slow_min,
-		    &report);
-	} else {
-		confirm_run_subtract_usual(d, k, pairs, n);
-		confirm_judge(p->leaves, p->count, pairs, n, slow_min, &report);
-	}
+	confirm_run_judge(d, k, pairs, n, own, slow_min, &report);
 	if (k->confirm.asks_way) {
 		confirm_run_conclude_way(d, k, &report);
 		return;
@@ -835,24 +874,10 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		(double)confirm_run_home_count(p) <
 		    LOAD_SHARE * incident_track(k)->places))
 		report.finding = CONFIRM_UNCLEAR;
-	if (p->is_follow) {
+	if (p->is_follow)
 		follow_up_heard(d, k, &report);
-		return;
-	}
-	k->confirm.is_done = 1;
-	snprintf(k->confirm.run, sizeof(k->confirm.run), "%s", run);
-	k->confirm.report = report;
-	k->confirm.finding = k->confirm.report.finding;
-	for (size_t i = 0;
-	     k->confirm.finding == CONFIRM_BETWEEN && i < p->count; i++)
-		if (p->leaves[i] != p->leaves[0] &&
-		    p->leaves[i] != SCORE_NO_LEAF)
-			k->confirm.other = p->leaves[i];
-	if (k->confirm.finding != CONFIRM_CLEARED) {
-		confirm_run_conclude(d, k);
-		return;
-	}
-	k->fault->dispel(d, k);
+	else
+		confirm_run_take(d, k, &report);
 }
 
 void
