@@ -11,6 +11,7 @@
 
 #include "common/member.h"
 #include "common/robust.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/promise.h"
 
@@ -131,7 +132,17 @@ evidence_rails_times(const struct evidence *e, const json_t *record,
 	return ret;
 }
 
-/* Add what one run measured on a rail. met: the paths of the run. */
+/* The measurement of a path from its times for both messages; NAN: a record
+ * does not list it; -INFINITY: a disturbed run. */
+static double
+evidence_rails_measure(double log_expected, double small_s, double large_s)
+{
+	if (large_s <= small_s)
+		return -INFINITY;
+	return log_expected - log(large_s - small_s);
+}
+
+/* Add the measurements of one run on a rail. met: the paths of the run. */
 static void
 evidence_rails_add_one(struct evidence *e, size_t rail, const char *met,
     const double *x, const double *doubt)
@@ -142,12 +153,12 @@ evidence_rails_add_one(struct evidence *e, size_t rail, const char *met,
 	double *all = xcalloc(ring + 1, sizeof(*all));
 
 	for (size_t i = 0; i < ring; i++) {
-		if (!met[i])
+		if (!met[i] || x[i] == -INFINITY)
 			continue;
 		accept_path_add(&p[i], x[i], doubt[i], &count);
 		/* The rails that are not listed are faster. */
-		all[n++] = isfinite(x[i]) ? x[i] : INFINITY;
-		e->rails_cut |= !isfinite(x[i]);
+		all[n++] = isnan(x[i]) ? INFINITY : x[i];
+		e->rails_cut |= isnan(x[i]);
 	}
 	accept_path_add(&e->paths[e->paths_of[EVIDENCE_PLANES].first + rail],
 	    robust_median(all, n), 0, &count);
@@ -168,21 +179,24 @@ evidence_rails_add(struct evidence *e, double nic_per_s, const json_t *sizes,
 		s[k] = evidence_rails_times(e, records[k], bytes[k],
 		    &typical_s[k]);
 	}
-	log_expected = log((bytes[1] - bytes[0]) / nic_per_s);
 	for (size_t i = 0; i < e->nodes.count; i++)
 		if (paths[i] != EVIDENCE_NO_PATH)
 			met[paths[i]] = 1;
-	/* Times become measurements. */
-	for (size_t i = 0; i < e->rails * ring; i++)
-		s[1][i] = log_expected - log(s[1][i] - s[0][i]);
-	if (isfinite(typical_s[0]) && isfinite(typical_s[1]) &&
-	    e->rails_runs < 2 * ACCEPT_RUNS_MAX) {
+	/* Without mpi.nics, records list no rail. */
+	if (bytes[1] > bytes[0] && typical_s[1] > typical_s[0] &&
+	    e->rails_runs < ARRAY_LEN(e->rails_typical)) {
+		log_expected = log((bytes[1] - bytes[0]) / nic_per_s);
 		e->rails_seen = 1;
-		e->rails_typical[e->rails_runs++] = log_expected -
-		    log(typical_s[1] - typical_s[0]);
+		e->rails_typical[e->rails_runs++] =
+		    evidence_rails_measure(log_expected, typical_s[0],
+			typical_s[1]);
+		for (size_t i = 0; i < e->rails * ring; i++)
+			s[1][i] = evidence_rails_measure(log_expected, s[0][i],
+			    s[1][i]);
+		for (size_t r = 0; r < e->rails; r++)
+			evidence_rails_add_one(e, r, met, s[1] + r * ring,
+			    doubt);
 	}
-	for (size_t r = 0; e->rails_seen && r < e->rails; r++)
-		evidence_rails_add_one(e, r, met, s[1] + r * ring, doubt);
 	free(s[0]);
 	free(s[1]);
 	free(met);
@@ -191,7 +205,7 @@ evidence_rails_add(struct evidence *e, double nic_per_s, const json_t *sizes,
 
 /* ---- results ---- */
 
-/* A rail is listed only in the runs in which it was slow, if the lists are cut:
+/* If the lists are cut, a rail is listed only in the runs in which it was slow:
  * its measurements are a selection. One that is always listed is slow. */
 static void
 evidence_rails_select(struct evidence *e)
@@ -240,7 +254,8 @@ evidence_rails_judge(struct evidence *e)
 
 	if (!e->rails_seen)
 		return ret;
-	evidence_rails_select(e);
+	if (e->rails_cut)
+		evidence_rails_select(e);
 	typical = e->rails_cut ? robust_median(e->rails_typical, e->rails_runs)
 			       : accept_typical(e->paths, e->path_count,
 				     EVIDENCE_RAILS, PROMISE_EXPECTED);
