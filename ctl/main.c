@@ -17,6 +17,13 @@
 #include "ctl/verbs/verbs.h"
 #include "schema/names_verdict.h"
 
+/* Return a word for a message, in which an empty one would not be seen. */
+static const char *
+main_word(const char *word)
+{
+	return word[0] == '\0' ? "\"\"" : word;
+}
+
 /* Return the verb of the first one or two words. NULL: the nouns, or the verbs
  * of the noun, were printed. */
 static const struct verb *
@@ -24,6 +31,7 @@ main_verb_find(const char *noun, const char *name)
 {
 	int known = 0;
 	char *allowed, *meant;
+	const char *word;
 
 	for (size_t i = 0; verbs_all[i].verbs != NULL; i++)
 		for (const struct verb *v = verbs_all[i].verbs; v->noun != NULL;
@@ -36,19 +44,17 @@ main_verb_find(const char *noun, const char *name)
 				return v;
 		}
 	allowed = help_names(verbs_all, known ? noun : NULL);
-	meant = known && name == NULL
-	    ? NULL
-	    : meant_find(known ? name : noun, allowed);
-	if (known && name == NULL)
+	word = known ? name : noun;
+	meant = word == NULL ? NULL : meant_find(word, allowed);
+	if (word == NULL)
 		ctl_fail("%s needs a verb: valid verbs are %s", noun, allowed);
 	else if (meant != NULL)
 		ctl_fail("unknown %s%s%.60s: did you mean %s?",
-		    known ? noun : "noun", known ? " verb " : " ",
-		    known ? name : noun, meant);
+		    known ? noun : "noun", known ? " verb " : " ", word, meant);
 	else
 		ctl_fail("unknown %s%s%.60s: valid %s are %s",
 		    known ? noun : "noun", known ? " verb " : " ",
-		    known ? name : noun, known ? "verbs" : "nouns", allowed);
+		    main_word(word), known ? "verbs" : "nouns", allowed);
 	free(allowed);
 	free(meant);
 	return NULL;
@@ -108,13 +114,13 @@ main_verb_check(const struct ctl *c, const struct verb *v)
 		return ctl_fail("%s%s%s needs %s; see coalctl %s --help",
 		    v->noun, blank, name, v->args, v->noun);
 	if (v->args_max >= 0 && c->args_count > v->args_max)
-		return ctl_fail("%s%s%s takes %s: %.60s is too much", v->noun,
-		    blank, name, v->args[0] == '\0' ? "no argument" : v->args,
-		    c->args[v->args_max]);
+		return ctl_fail("unexpected argument %.60s: %s%s%s takes %s",
+		    main_word(c->args[v->args_max]), v->noun, blank, name,
+		    v->args[0] == '\0' ? "no argument" : v->args);
 	return main_operands_check(c, v);
 }
 
-/* Of everything, or of a noun, if there is such. */
+/* Print the help of a noun, or of all nouns. Return an exit code. */
 static int
 main_help(const char *noun)
 {
@@ -126,7 +132,7 @@ main_help(const char *noun)
 				return EXIT_CODE_OK;
 			}
 	if (noun != NULL)
-		(void)main_verb_find(noun, NULL); /* it says which there are */
+		(void)main_verb_find(noun, NULL); /* prints the valid nouns */
 	else
 		help_print(verbs_all, NULL, stdout);
 	return noun == NULL ? EXIT_CODE_OK : EXIT_CODE_UNKNOWN;
@@ -175,7 +181,7 @@ main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	if (opts_parse(&c.opts, argc, argv, &first, &err) < 0)
-		rc = ctl_fail("%s; see coalctl --help", err.text);
+		rc = ctl_fail("%s", err.text);
 	else
 		rc = main_run(&c, argv + first);
 	if (fflush(stdout) != 0 || ferror(stdout))

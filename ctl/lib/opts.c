@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@
 #define S   ((int64_t)CLK_NS_PER_S)
 #define OPS "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall"
 /* Values that several options have. */
-#define INPUT .check = opts_check_input, .expected = "a file that can be read"
+#define READABLE "a file that can be read"
+#define INPUT    .check = opts_check_input, .expected = READABLE
 #define OUTPUT                                                                 \
 	.check = opts_check_output,                                            \
 	.expected = "a file in a folder that can be written"
@@ -33,6 +35,9 @@
 #define PART                                                                   \
 	.check = opts_check_part,                                              \
 	.expected = "nodes, a leaf, a switch or an uplink, for example n017"
+#define HOSTS                                                                  \
+	.check = opts_check_hosts,                                             \
+	.expected = "a host list, for example n[017-032]"
 #define PATTERNS                                                               \
 	.check = opts_check_patterns, .expected = "patterns separated by commas"
 #define AGO                                                                    \
@@ -46,8 +51,11 @@
 		.expected = "a duration from 1s to 30d, for example 8h"        \
 	}
 
+#define SEE "; see coalctl --help"
 /* getopt_long returns this plus the option's number. */
 #define LONG_BASE 1000
+/* Two numbers, and the text between them. */
+#define RANGE_BYTES 48
 
 const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_URL] = { "url", 'u', "URL", 1,
@@ -159,7 +167,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
 	    "Read the campaign from this file, not from the collector; - is "
 	    "the standard input.",
-	    INPUT },
+	    .check = opts_check_stdin, .expected = READABLE },
 	[OPT_FOLD] = { "fold", 0, NULL, 0,
 	    "Print one line for each state of agents, with the nodes "
 	    "as a host list." },
@@ -204,10 +212,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_NODE] = { "node", 0, "NAMES", 0,
 	    "Nodes that the token is valid for, a host list; each node can "
 	    "use the token once.",
-	    .check = opts_check_hosts },
+	    HOSTS },
 	[OPT_NODES] = { "nodes", 0, "NAMES", 0,
-	    "Nodes of the job, a host list, for example n[017-032].",
-	    .check = opts_check_hosts },
+	    "Nodes of the job, a host list, for example n[017-032].", HOSTS },
 	[OPT_OP] = { "op", 0, "COLLECTIVE", 0,
 	    "Collective operation. Default: allreduce; none for "
 	    "import. gather and scatter are valid for import only.",
@@ -252,7 +259,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_SAN] = { "san", 0, "NAME", 0,
 	    "DNS name or IP address for the certificate, in addition to the "
 	    "name of its holder. Can be repeated.",
-	    .check = opts_check_san },
+	    .check = opts_check_san,
+	    .expected = "a DNS name or an IP address" },
 	[OPT_SINCE] = { "since", 0, "AGO", 0,
 	    "Show only what happened within this time, for example "
 	    "90m, 12h or 7d.",
@@ -295,7 +303,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "are named as shown by --json. Examples: leaf=rack[12]*, "
 	    "spool_bytes>1e6, inventory.cores<64. Can be repeated; all "
 	    "must match.",
-	    .check = opts_check_where },
+	    .check = opts_check_where,
+	    .expected = "MEMBER=PATTERN, MEMBER!=PATTERN, MEMBER<NUMBER or "
+			"MEMBER>NUMBER" },
 	[OPT_WINDOW] = { "window", 0, "HH:MM-HH:MM", 0,
 	    "Start runs only in these times of day, UTC, for example "
 	    "22:00-06:00; several are separated by commas.",
@@ -326,9 +336,13 @@ static const struct opt_noun {
 		      "366d.",
 		.most = 366 * 86400 * S,
 		.expected = "a duration up to 366d, for example 8h" } },
-	{ "node", OPT_STATE, { .check = opts_check_agent } },
+	{ "node", OPT_STATE,
+	    { .check = opts_check_agent,
+		.expected = "a state of agents, for example lost" } },
 	{ "pki", OPT_FOR, TOKEN_FOR },
-	{ "run", OPT_STATE, { .check = opts_check_run } },
+	{ "run", OPT_STATE,
+	    { .check = opts_check_run,
+		.expected = "a state of runs, for example failed" } },
 	{ "whatif", OPT_FOR,
 	    { .text = "With --drain: time until the repair. Default: 24h." } },
 };
@@ -391,7 +405,7 @@ opts_unknown(const char *arg, struct err *err)
 		    opts_rows[i].name);
 	meant = meant_find(word, names.text);
 	err_say(err, "unknown option %.60s%s%s%s", arg,
-	    meant != NULL ? ": did you mean --" : "",
+	    meant != NULL ? ": did you mean --" : SEE,
 	    meant != NULL ? meant : "", meant != NULL ? "?" : "");
 	strbuf_clear(&names);
 	free(word);
@@ -407,12 +421,12 @@ opts_complain(int got, char *const *argv, struct err *err)
 				     : opts_by_letter(optopt);
 
 	if (got == ':' && id >= 0)
-		err_say(err, "--%s needs a value: %s", opts_rows[id].name,
+		err_say(err, "--%s needs a value: %s" SEE, opts_rows[id].name,
 		    opts_rows[id].arg);
 	else if (id >= 0)
-		err_say(err, "--%s takes no value", opts_rows[id].name);
+		err_say(err, "--%s takes no value" SEE, opts_rows[id].name);
 	else if (optopt != 0)
-		err_say(err, "unknown option -%c", optopt);
+		err_say(err, "unknown option -%c" SEE, optopt);
 	else
 		opts_unknown(arg, err);
 	return -EINVAL;
@@ -456,40 +470,61 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
 	return 0;
 }
 
-/* Check a value by the check of its row, its range or its words. */
+/* Return 0 if value is one of words, "a|b|c". */
 static int
-opts_value_check(const struct opt_row *row, const char *value, struct err *err)
+opts_word_check(const char *words, const char *value)
 {
 	size_t len = strlen(value);
-	int64_t number;
 
-	err_say(err, "%s", "");
-	if (row->check != NULL) {
-		if (row->check(row, value, err) == 0)
-			return 0;
-		return err->text[0] != '\0'
-		    ? -EINVAL
-		    : err_set(err, -EINVAL, "--%s %.80s: expected %s",
-			  row->name, value, row->expected);
-	}
-	if (row->most != 0 &&
-	    str_to_int(value, row->least, row->most, &number) < 0)
-		return err_set(err, -EINVAL,
-		    "--%s %.30s: expected %" PRId64 " to %" PRId64, row->name,
-		    value, row->least, row->most);
-	for (const char *p = row->words; p != NULL;) {
+	for (const char *p = words; p != NULL;) {
 		size_t n = strcspn(p, "|");
 
 		if (n == len && memcmp(p, value, n) == 0)
 			return 0;
 		p = p[n] == '\0' ? NULL : p + n + 1;
 	}
+	return -EINVAL;
+}
+
+/* Return the values that a row accepts, for a message. scratch has them if they
+ * are a range. */
+static const char *
+opts_expected(const struct opt_row *row, char scratch[RANGE_BYTES])
+{
+	if (row->expected != NULL)
+		return row->expected;
 	if (row->words != NULL)
-		return err_set(err, -EINVAL, "--%s %.40s: expected %s",
-		    row->name, value, row->words);
-	return len > 0 ? 0
-		       : err_set(err, -EINVAL, "--%s is empty: expected %s",
-			     row->name, row->arg);
+		return row->words;
+	if (row->check != NULL || row->most == 0)
+		return row->arg;
+	snprintf(scratch, RANGE_BYTES, "%" PRId64 " to %" PRId64, row->least,
+	    row->most);
+	return scratch;
+}
+
+/* Check a value by the check of its row, its words or its range. */
+static int
+opts_value_check(const struct opt_row *row, const char *value, struct err *err)
+{
+	char scratch[RANGE_BYTES];
+	const char *expected = opts_expected(row, scratch);
+	int64_t number;
+	int rc = 0;
+
+	if (value[0] == '\0')
+		return err_set(err, -EINVAL, "--%s is empty: expected %s",
+		    row->name, expected);
+	err_say(err, "%s", ""); /* not every check writes a sentence */
+	if (row->check != NULL)
+		rc = row->check(row, value, err);
+	else if (row->words != NULL)
+		rc = opts_word_check(row->words, value);
+	else if (row->most != 0)
+		rc = str_to_int(value, row->least, row->most, &number);
+	if (rc < 0 && err->text[0] == '\0')
+		err_say(err, "--%s %.80s: expected %s", row->name, value,
+		    expected);
+	return rc < 0 ? -EINVAL : 0;
 }
 
 int

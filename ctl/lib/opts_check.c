@@ -118,10 +118,13 @@ opts_check_name(const struct opt_row *row, const char *value, struct err *err)
 {
 	(void)row;
 	(void)err;
-	if (value[0] == '\0' || value[0] == '-' || value[0] == '.')
+	if (value[0] == '-' || value[0] == '.')
 		return -EINVAL;
+	/* The collector accepts ASCII only, isalnum other letters of the
+	 * locale too. */
 	for (const char *p = value; *p != '\0'; p++)
-		if (!isalnum((unsigned char)*p) && strchr("-_.", *p) == NULL)
+		if (!isascii((unsigned char)*p) ||
+		    (!isalnum((unsigned char)*p) && strchr("-_.", *p) == NULL))
 			return -EINVAL;
 	return 0;
 }
@@ -144,9 +147,8 @@ opts_check_hosts(const struct opt_row *row, const char *value, struct err *err)
 int
 opts_check_part(const struct opt_row *row, const char *value, struct err *err)
 {
-	if (strchr(value, '[') != NULL)
-		return opts_check_hosts(row, value, err);
-	return value[0] == '\0' ? -EINVAL : 0;
+	return strchr(value, '[') != NULL ? opts_check_hosts(row, value, err)
+					  : 0;
 }
 
 int
@@ -208,7 +210,7 @@ int
 opts_check_input(const struct opt_row *row, const char *value, struct err *err)
 {
 	struct stat st = { 0 };
-	int rc = strcmp(value, "-") == 0 ? 0 : access(value, R_OK);
+	int rc = access(value, R_OK);
 
 	if (rc == 0 && stat(value, &st) == 0 && S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
@@ -217,6 +219,12 @@ opts_check_input(const struct opt_row *row, const char *value, struct err *err)
 	return rc == 0 ? 0
 		       : err_set(err, -EINVAL, "--%s %.200s: %s: expected %s",
 			     row->name, value, strerror(errno), row->expected);
+}
+
+int
+opts_check_stdin(const struct opt_row *row, const char *value, struct err *err)
+{
+	return strcmp(value, "-") == 0 ? 0 : opts_check_input(row, value, err);
 }
 
 /* The file is replaced (ctl_write): its folder must be writable. */
@@ -231,10 +239,8 @@ opts_check_output(const struct opt_row *row, const char *value, struct err *err)
 	int rc = strcmp(value, "-") == 0 ? 0 : access(folder, W_OK | X_OK);
 
 	free(folder);
-	if (rc == 0 &&
-	    (value[0] == '\0' ||
-		(stat(value, &st) == 0 && S_ISDIR(st.st_mode)))) {
-		errno = value[0] == '\0' ? ENOENT : EISDIR;
+	if (rc == 0 && stat(value, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
 		rc = -1;
 	}
 	return rc == 0 ? 0
@@ -307,7 +313,7 @@ opts_check_text(const struct opt_row *row, const char *value, struct err *err)
 	size_t len = strlen(value);
 
 	(void)err;
-	return len == 0 || (row->most != 0 && len > (size_t)row->most) ||
+	return (row->most != 0 && len > (size_t)row->most) ||
 		utf8_check(value, len) < len
 	    ? -EINVAL
 	    : 0;
@@ -328,7 +334,6 @@ opts_check_where(const struct opt_row *row, const char *clause, struct err *err)
 	const char *how = clause + at, *bracket = strchr(how, '['), *why = NULL;
 	double than;
 
-	(void)row;
 	if (at == 0 || at >= OPTS_MEMBER_MAX)
 		why = "the name of a member, as shown by --json,";
 	else if (*how == '\0' || (*how == '!' && how[1] != '='))
@@ -348,10 +353,9 @@ opts_check_where(const struct opt_row *row, const char *clause, struct err *err)
 		return 0;
 	return err_set(err, -EINVAL,
 	    "--where %.40s: invalid at character %zu%s%.20s: %s is "
-	    "missing; expected MEMBER=PATTERN, MEMBER!=PATTERN, "
-	    "MEMBER<NUMBER or MEMBER>NUMBER",
+	    "missing; expected %s",
 	    clause, at + 1, clause[at] == '\0' ? " (the end)" : ", ",
-	    clause + at, why);
+	    clause + at, why, row->expected);
 }
 
 int

@@ -13,7 +13,7 @@ import tempfile
 
 COALCTL = os.path.join(os.environ["COALMINE_BUILD"], "ctl/coalctl")
 EMPTY = [""]
-FILES_IN = ["", "none/file", "."]
+FILES_IN = ["", "none/file", ".", "-"]
 FILES_OUT = ["", "none/file", "."]
 HOSTS = ["", "n[1-", "n 1"]
 NAMES = ["", "a/b", "a b"]
@@ -35,7 +35,7 @@ BAD = {
     "enrolled": FILES_IN,
     "every": ["", "0", "3601", "x"],
     "fail-on": ["", "ok"],
-    "file": FILES_IN,
+    "file": ["", "none/file", "."],
     "for": SPANS + ["0"],
     "format": ["", "table"],
     "from": ["", "dot"],
@@ -45,7 +45,7 @@ BAD = {
     "job": EMPTY,
     "kind": ["", "x"],
     "limit": ["", "0", "10001", "x"],
-    "machine": ["", "none/file", "a b"],
+    "machine": ["", "none/file", "a b", "-"],
     "margin": ["", "x", "-1", "101%", "2"],
     "node": HOSTS, "nodes": HOSTS,
     "op": ["", "sum"],
@@ -94,6 +94,13 @@ WRONG = [
     (["campaign", "run"], "--file"),
     (["compare", "7d..1d", "1d..never"], "1d..never"),
     (["compare", "8d..7d", "now..7d"], "now..7d"),
+    (["status", ""], 'unexpected argument "": status takes'),
+    ([""], 'unknown noun ""'),
+    (["node", ""], 'unknown node verb ""'),
+    (["--frob", "status", "--help"], "--frob: did you mean --from?\n"),
+    (["status", "--xyzzy"], "--xyzzy; see coalctl --help"),
+    (["run", "list", "-n"], "--limit needs a value: COUNT; see"),
+    (["node", "show", "n1", "n2"], "unexpected argument n2: node show takes"),
 ]
 
 
@@ -162,12 +169,13 @@ def cases(verbs, options):
             yield line + [flag], flag
             for value in BAD[name] + BAD_OF.get((noun, name), []):
                 if value == "" or (noun, name) not in FILE_MAY_BE_MISSING:
-                    yield line + [flag, value], flag
+                    yield (line + [flag, value],
+                           flag + (" is empty" if value == "" else ""))
     yield from WRONG
 
 
 def fault(line, text):
-    """Return what is wrong with the answer to a wrong command line, or None."""
+    """Return the fault of the answer to a wrong command line, or None."""
     p = run("--url", "http://127.0.0.1:1", *line)
     says = p.stderr.decode()
     if p.returncode != 3:
