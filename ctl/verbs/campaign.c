@@ -240,13 +240,14 @@ campaign_validate(struct ctl *c)
 }
 
 int
-campaign_override_add(const char *text, struct conf *conf, json_t *overrides)
+campaign_override_add(const char *text, const char *from, struct conf *conf,
+    json_t *overrides)
 {
 	size_t name_len = strcspn(text, "=");
 	struct err err;
 	char *name;
 
-	if (conf_override(conf, text, "-o", &err) < 0)
+	if (conf_override(conf, text, from, &err) < 0)
 		return ctl_fail("%s", err.text);
 	name = xstrndup(text, name_len);
 	json_object_set_new(overrides, name, json_string(text + name_len + 1));
@@ -285,7 +286,8 @@ campaign_order_make(struct ctl *c, json_t **ret)
 	else
 		conf_parse(options_campaign, "default", "", &conf, &err);
 	for (size_t i = 0; rc == 0 && i < given->count; i++)
-		rc = campaign_override_add(given->values[i], conf, overrides);
+		rc = campaign_override_add(given->values[i], "--override", conf,
+		    overrides);
 	if (rc == 0 && path != NULL && options_campaign_check(conf, &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	if (rc == 0)

@@ -11,8 +11,8 @@
 #include "ctl/lib/ctl.h"
 
 /* Check an override KEY=VALUE, which changes conf, and set it in overrides.
- * Return 0 or an exit code. */
-int campaign_override_add(const char *text, struct conf *conf,
+ * from: the option or verb that a message names. Return 0 or an exit code. */
+int campaign_override_add(const char *text, const char *from, struct conf *conf,
     json_t *overrides);
 /* Order a run; order: the body of the request. *ret_run: its id, which the
  * caller frees. Return 0 or an exit code. */

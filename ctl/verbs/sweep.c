@@ -61,10 +61,11 @@ sweep_orders_make(struct ctl *c, struct sweep *s)
 
 		conf_parse(options_campaign, "default", "", &conf, &err);
 		for (size_t k = 0; rc == 0 && k < given->count; k++)
-			rc = campaign_override_add(given->values[k], conf,
-			    overrides);
+			rc = campaign_override_add(given->values[k],
+			    "--override", conf, overrides);
 		if (rc == 0)
-			rc = campaign_override_add(text, conf, overrides);
+			rc = campaign_override_add(text, "sweep", conf,
+			    overrides);
 		s->of[i].order = json_pack("{s:o}", "overrides", overrides);
 		conf_free(conf);
 		free(text);

@@ -94,6 +94,8 @@ WRONG = [
     (["campaign", "run"], "--file"),
     (["compare", "7d..1d", "1d..never"], "1d..never"),
     (["compare", "8d..7d", "now..7d"], "now..7d"),
+    (["sweep", "c", "canary.tmie", "1"], "sweep: unknown key tmie"),
+    (["sweep", "c", "canary.bytes", "x"], "sweep: canary.bytes = x"),
     (["status", ""], 'unexpected argument "": status takes'),
     ([""], 'unknown noun ""'),
     (["node", ""], 'unknown node verb ""'),
