@@ -68,6 +68,9 @@
 #define SCATTER_ROUNDS 48
 #define SCATTER_CUT    3.0
 #define LONG           12 /* rounds: an hour */
+/* So many new outliers in one round are a group of slow nodes. */
+#define GROUP_NODES 8
+#define GROUP_SHARE 0.1
 /* A leaf is named if this share of its nodes, and this many, are outliers, and
  * at most half of that share among the other nodes. If half of all leaves are
  * slow, none is distinct. A leaf that is already named stays so with fewer
@@ -622,12 +625,34 @@ judge_reject(struct judge *j, size_t count, size_t tests)
 }
 
 static void
+judge_hear_wanders(struct judge *j, const struct score_obs *obs, size_t count)
+{
+	judge_hear_wander(j, obs, count, 1, 0, &j->one);
+	for (int m = j->o.votes; m <= j->o.window; m++)
+		judge_hear_wander(j, obs, count, m, 0, &j->mean[m]);
+	judge_hear_wander(j, obs, count, LONG, 0, &j->mean[LONG]);
+	judge_hear_wander(j, obs, count, j->o.votes, BEFORE, &j->step);
+}
+
+/* Many nodes have become outliers together, in the first hour. Until now their
+ * distance counted as wander of normal nodes: measure it again without them. */
+static void
+judge_forget_wander(struct judge *j, const struct score_obs *obs, size_t count)
+{
+	j->one.rounds = j->step.rounds = 0;
+	for (int m = j->o.votes; m <= j->o.window; m++)
+		j->mean[m].rounds = 0;
+	judge_hear_wanders(j, obs, count);
+}
+
+static void
 judge_hear_places(struct judge *j, const struct score_obs *obs, size_t count,
     const uint8_t *busy)
 {
 	struct tracks *ts = &j->tracks[JUDGE_NODE];
 	size_t tests = 0, n = 0, aside = 0;
 	double p_max, z;
+	uint32_t outliers;
 	int many;
 
 	for (size_t i = 0; i < count; i++) {
@@ -640,12 +665,8 @@ judge_hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 	}
 	many = (double)aside > SCORE_ASIDE_MANY * (double)count;
 	judge_hear_scatter(j, obs, count);
-	judge_hear_wander(j, obs, count, 1, 0, &j->one);
 	judge_hear_noise(j, obs, count);
-	for (int m = j->o.votes; m <= j->o.window; m++)
-		judge_hear_wander(j, obs, count, m, 0, &j->mean[m]);
-	judge_hear_wander(j, obs, count, LONG, 0, &j->mean[LONG]);
-	judge_hear_wander(j, obs, count, j->o.votes, BEFORE, &j->step);
+	judge_hear_wanders(j, obs, count);
 	tests *= many ? BUSY_TESTS : 1;
 	z = tests == 0 ? 0 : judge_threshold(&j->o, tests);
 	for (size_t i = 0; i < count; i++) {
@@ -660,9 +681,14 @@ judge_hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 			j->p[n++] = t->p;
 	}
 	p_max = judge_reject(j, n, tests);
+	outliers = ts->outliers;
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(obs[i].z))
 			judge_settle(j, JUDGE_NODE, obs[i].place, p_max);
+	if (j->mean[LONG].rounds == 0 &&
+	    ts->outliers >= outliers + GROUP_NODES &&
+	    (double)(ts->outliers - outliers) > GROUP_SHARE * (double)count)
+		judge_forget_wander(j, obs, count);
 }
 
 /* Count the outliers of the round by leaf, and in total; the caller frees the
