@@ -171,12 +171,16 @@ accept_report_missing(const struct evidence *e, enum evidence_class class,
 	    accept_report_plane(e, class, i, ACCEPT_OPEN) < e->part_count)
 		return "a plane that is undetermined may be why this node is "
 		       "slow";
-	if (class == EVIDENCE_PLANES && part->slow > 0)
-		return e->nodes.count < EVIDENCE_PLANE_NODES
-		    ? "rails of this plane are slow: with fewer than 4 nodes "
-		      "the plane can be the cause"
-		    : "rails of this plane are slow, and the others are "
-		      "undetermined";
+	if (class == EVIDENCE_PLANES && part->slow > 0) {
+		if (e->nodes.count >= EVIDENCE_PLANE_NODES)
+			return "rails of this plane are slow, and the others "
+			       "are undetermined";
+		snprintf(scratch, MISSING_BYTES,
+		    "rails of this plane are slow: with fewer than %d nodes "
+		    "the plane can be the cause",
+		    EVIDENCE_PLANE_NODES);
+		return scratch;
+	}
 	if (part->excused > 0)
 		return "its ranks waited for CPU cores longer than those of "
 		       "other nodes, which may be why they were slow: end "
