@@ -50,8 +50,10 @@
 #define PAUSE_US  100000 /* before accepting again without descriptors */
 #define PIECE_LOW 65536  /* a stream's next piece is requested below this */
 #define STREAM_NS (15 * CLK_NS_PER_S)
-#define HELD_MAX  (64U << 20)         /* bytes of all queued answers */
-#define TURN_NS   (3 * CLK_NS_PER_MS) /* of requests in one piece */
+#define HELD_MAX  (64U << 20) /* bytes of all queued answers */
+/* Requests are answered for this time before the loop does other work. Less
+ * makes answers slower, more delays other work (tests/bench/RESULTS.md). */
+#define TURN_NS   (3 * CLK_NS_PER_MS)
 #define ZIP_BYTES 65536 /* a longer body is compressed in such pieces */
 
 enum conn_state {
