@@ -42,8 +42,8 @@ int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int ctl_write(const char *path, const char *text);
 /* Return the rate of --gbps, or 0 if it was not given. */
 double ctl_gbps(const struct ctl *c);
-/* Convert --since to the parameter from_unix_ns, in ret. Without --since the
- * parameter is of otherwise_ns, or NULL if that is 0. */
+/* Convert --since to the parameter from_unix_ns, in ret. Without --since it is
+ * the time otherwise_ns ago, or NULL if that is 0. */
 const char *ctl_since(const struct ctl *c, uint64_t otherwise_ns, char ret[32]);
 /* Print the client's last error as the server wrote it. Return
  * EXIT_CODE_UNKNOWN. */

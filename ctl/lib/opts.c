@@ -392,22 +392,31 @@ opts_find(const char *word)
 	return id < 0 ? OPT_MAX : (enum opt)id;
 }
 
-/* "--limt": the option that is most like it. */
+/* "--limt": the option that is most like it. "--no": options that begin so. */
 static void
 opts_unknown(const char *arg, struct err *err)
 {
-	struct strbuf names = { 0 };
-	char *word = xstrndup(arg + 2, strcspn(arg + 2, "=")), *meant;
+	struct strbuf names = { 0 }, longer = { 0 };
+	size_t n = strcspn(arg + 2, "=");
+	char *word = xstrndup(arg + 2, n), *meant;
 
 	strbuf_add(&names, "", 0);
-	for (int i = 0; i < OPT_MAX; i++)
+	for (int i = 0; i < OPT_MAX; i++) {
 		strbuf_addf(&names, "%s%s", i > 0 ? " " : "",
 		    opts_rows[i].name);
+		if (strncmp(opts_rows[i].name, word, n) == 0)
+			strbuf_addf(&longer, " --%s", opts_rows[i].name);
+	}
 	meant = meant_find(word, names.text);
-	err_say(err, "unknown option %.60s%s%s%s", arg,
-	    meant != NULL ? ": did you mean --" : SEE,
-	    meant != NULL ? meant : "", meant != NULL ? "?" : "");
+	if (longer.text != NULL)
+		err_say(err, "ambiguous option --%s: it can be%s", word,
+		    longer.text);
+	else
+		err_say(err, "unknown option %.60s%s%s%s", arg,
+		    meant != NULL ? ": did you mean --" : SEE,
+		    meant != NULL ? meant : "", meant != NULL ? "?" : "");
 	strbuf_clear(&names);
+	strbuf_clear(&longer);
 	free(word);
 	free(meant);
 }

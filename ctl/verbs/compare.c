@@ -613,10 +613,13 @@ compare(struct ctl *c)
 {
 	char *runs[2] = { NULL, NULL };
 	double margin = compare_margin(c);
-	int rc = 0;
+	int is_period = strstr(c->args[0], "..") != NULL, rc = 0;
 
-	if (strstr(c->args[0], "..") != NULL &&
-	    strstr(c->args[1], "..") != NULL)
+	if ((strstr(c->args[1], "..") != NULL) != is_period)
+		return ctl_fail("cannot compare %.60s with %.60s: expected two "
+				"runs or two periods FROM..TO",
+		    c->args[0], c->args[1]);
+	if (is_period)
 		return compare_periods_compare(c, margin);
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = runs_find(c, c->args[i], &runs[i]);
@@ -640,8 +643,8 @@ const struct verb verbs_compare[] = {
 	    "it is within the margin, unclear otherwise, and unknown "
 	    "without an interval. The exit code is 1 if anything is "
 	    "worse, and 3 if the runs cannot be compared: they have no "
-	    "results, or differ in canary.partners or canary.bytes. A "
-	    "period FROM..TO can replace a run; FROM and TO "
+	    "results, or differ in canary.partners or canary.bytes. Two "
+	    "periods FROM..TO can replace the two runs; FROM and TO "
 	    "are a time in UTC (2026-11-20 or 2026-11-20T14:30), an "
 	    "age (2h, 7d) or now. coalctl(8) describes the intervals.",
 	    compare },
