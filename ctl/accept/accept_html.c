@@ -11,6 +11,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "ctl/accept/accept_report.h"
+#include "ctl/accept/accept_rows.h"
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -29,6 +30,7 @@ static const char head[] =
     ".holds { color: #0a6b2d; } .undetermined { color: #8a5a00; }\n"
     "td.n, td.fails, td.undetermined, td.holds { white-space: nowrap; }\n"
     "p { overflow-wrap: anywhere; }\n"
+    "td.part { overflow-wrap: anywhere; min-width: 8rem; }\n"
     "td.long { overflow-wrap: anywhere; font: 12px/1.3 monospace; }\n"
     "@media screen and (max-width: 45rem) { table { display: block; "
     "overflow-x: auto; } }\n"
@@ -65,7 +67,14 @@ accept_html_text(struct strbuf *sb, const char *text)
 }
 
 /* How a column shows a member. */
-enum cell { CELL_TEXT, CELL_LONG, CELL_STATE, CELL_SHARE, CELL_NUMBER };
+enum cell {
+	CELL_TEXT,
+	CELL_LONG,
+	CELL_PART,
+	CELL_STATE,
+	CELL_SHARE,
+	CELL_NUMBER
+};
 
 struct column {
 	const char *title, *key;
@@ -98,6 +107,7 @@ accept_html_cell(struct strbuf *sb, const struct column *c, const json_t *row)
 	strbuf_addf(sb,
 	    c->cell == CELL_TEXT       ? ">"
 		: c->cell == CELL_LONG ? "long\">"
+		: c->cell == CELL_PART ? "part\">"
 				       : "\">");
 	accept_html_text(sb, text);
 	strbuf_addf(sb, "</td>");
@@ -131,11 +141,11 @@ accept_html_table(struct strbuf *sb, const struct column *columns,
 static const struct column result_columns[] = {
 	{ "result", "state", CELL_STATE },
 	{ "promise", "kind", CELL_TEXT },
-	{ "part", "part", CELL_TEXT },
+	{ "part", "part", CELL_PART },
 	{ "share of promise", "share", CELL_SHARE },
 	{ "from", "lo", CELL_SHARE },
 	{ "to", "hi", CELL_SHARE },
-	{ "missing", "missing", CELL_TEXT },
+	{ "reason", "missing", CELL_TEXT },
 	{ 0 },
 };
 static const struct column kpi_columns[] = {
@@ -207,6 +217,22 @@ accept_html_list(struct strbuf *sb, const char *title, const json_t *list)
 	strbuf_addf(sb, "</ul>\n");
 }
 
+/* Each part that fails has a row. */
+static void
+accept_html_results(struct strbuf *sb, const json_t *report)
+{
+	const json_t *all = json_object_get(report, "results");
+	json_t *rows = accept_rows_fold(all);
+
+	strbuf_addf(sb, "<h2>Results, worst first</h2>\n");
+	if (json_array_size(rows) < json_array_size(all))
+		strbuf_addf(sb,
+		    "<p>A row of several parts has the values of the worst of "
+		    "them. The JSON file has the values of each.</p>\n");
+	accept_html_table(sb, result_columns, rows);
+	json_decref(rows);
+}
+
 /* Lines with the cluster, the promise and the time of the acceptance. */
 static void
 accept_html_about(struct strbuf *sb, const json_t *report)
@@ -237,6 +263,7 @@ accept_report_html(const json_t *report)
 	const json_t *promise = json_object_get(report, "promise");
 	const json_t *seal = json_object_get(report, "seal");
 	const char *state = member_text(summary, "state");
+	char *counts = accept_rows_counts(report);
 	struct strbuf sb = { 0 };
 
 	strbuf_add(&sb, head, strlen(head));
@@ -244,23 +271,21 @@ accept_report_html(const json_t *report)
 	accept_html_text(&sb, state);
 	strbuf_addf(&sb, "\">");
 	accept_html_text(&sb, state);
-	strbuf_addf(&sb, "</span></h1>\n<p>");
+	strbuf_addf(&sb, "</span></h1>\n<p><strong>");
+	accept_html_text(&sb, counts);
+	free(counts);
+	strbuf_addf(&sb, ".</strong></p>\n<p>");
 	accept_html_about(&sb, report);
 	strbuf_addf(&sb,
-	    "</p>\n<p>%lld promises hold, %lld fail, %lld are undetermined. A "
-	    "promise holds from %.1f %% of its value. The probability that any "
+	    "</p>\n<p>A promise holds from %.1f %% of its value. The "
+	    "probability that any "
 	    "result is wrongly passed is at most %.1f %%, and so is the "
 	    "probability that any is wrongly failed. The intervals are "
 	    "simultaneous.</p>\n<p>Bytes moved between host memories; GPUs "
 	    "were not measured.</p>\n",
-	    (long long)member_int(summary, "holds"),
-	    (long long)member_int(summary, "fails"),
-	    (long long)member_int(summary, "undetermined"),
 	    100 * member_number(summary, "share"),
 	    100 * member_number(summary, "error"));
-	strbuf_addf(&sb, "<h2>Results, worst first</h2>\n");
-	accept_html_table(&sb, result_columns,
-	    json_object_get(report, "results"));
+	accept_html_results(&sb, report);
 	strbuf_addf(&sb, "<h2>Smallest defects that are found</h2>\n");
 	accept_html_table(&sb, detects_columns,
 	    json_object_get(report, "detects"));

@@ -165,8 +165,14 @@ accept_report_missing(const struct evidence *e, enum evidence_class class,
 	    (class == EVIDENCE_RAILS || class == EVIDENCE_PLANES))
 		return "the records list the slowest rails only: measure fewer "
 		       "nodes at once";
+	/* Uplinks and loads are measured with nodes whose links hold. */
+	if (part->paths == 0 &&
+	    (class == EVIDENCE_LEAVES || class >= EVIDENCE_LOAD))
+		return "no run has measured this part: repair the links of "
+		       "nodes first, or see the runs that are not covered";
 	if (part->paths == 0)
-		return "no run has measured this part";
+		return "no run has measured this part: see the runs that are "
+		       "not covered";
 	if (class == EVIDENCE_NODES && part->excused > 0 &&
 	    accept_report_plane(e, class, i, ACCEPT_OPEN) < e->part_count)
 		return "a plane that is undetermined may be why this node is "
@@ -186,10 +192,10 @@ accept_report_missing(const struct evidence *e, enum evidence_class class,
 		       "other nodes, which may be why they were slow: end "
 		       "other processes on the node";
 	if (part->slow > 0)
-		return "the partners of this part were slow too, or "
-		       "undetermined";
-	return "more runs, or less other load: the least share is within the "
-	       "interval";
+		return "its partners were slow too, or undetermined: repair "
+		       "the parts that fail first";
+	return "the least share that holds is within the interval: end other "
+	       "traffic and measure again";
 }
 
 static void
@@ -216,14 +222,27 @@ static void
 accept_report_railless(const struct evidence *e, enum evidence_class class,
     json_t *rows)
 {
+	const struct evidence_span *s = &e->paths_of[EVIDENCE_NODES];
+	char reason[2 * MISSING_BYTES];
+	size_t runs = 0;
+
+	for (size_t i = s->first; i < s->first + s->count; i++)
+		runs += e->paths[i].n;
+	if (runs == 0)
+		snprintf(reason, sizeof(reason),
+		    "no run has measured the rails: see the runs that are not "
+		    "covered");
+	else
+		snprintf(reason, sizeof(reason),
+		    "the records have no rates of rails: list %zu NICs in "
+		    "mpi.nics of every agent, one for each rank of a node, and "
+		    "measure again",
+		    e->rails);
 	if (e->rails > 0)
 		json_array_append_new(rows,
 		    accept_report_row(kinds[class],
 			class == EVIDENCE_RAILS ? "all rails" : "all planes",
-			ACCEPT_OPEN, NAN,
-			"no run has measured the rails: set mpi.nics of every "
-			"agent, so that each rank of a node uses a NIC of its "
-			"own"));
+			ACCEPT_OPEN, NAN, reason));
 }
 
 static int
@@ -269,10 +288,11 @@ accept_report_efficiency(const struct evidence *e, const struct conf *promise,
 	const char *missing = "";
 
 	if (isnan(e->efficiency))
-		missing = "no run has measured the efficiency";
+		missing = "no run has measured the efficiency: see the runs "
+			  "that are not covered";
 	else if (e->efficiency < least)
-		missing = "all links are slow, or the MPI, or the cores of all "
-			  "nodes";
+		missing = "all nodes are slow: check the MPI, the load of the "
+			  "CPU cores, and the links";
 	json_array_append_new(rows,
 	    accept_report_row("efficiency", "all nodes",
 		missing[0] == '\0' ? ACCEPT_HOLDS : ACCEPT_OPEN,
@@ -292,6 +312,37 @@ accept_report_has(const json_t *list, const char *text)
 	return 0;
 }
 
+/* Return the state of the MTU of a node, and the reason unless it holds. part:
+ * the link of the node; NULL: not measured. */
+static enum accept_state
+accept_report_mtu_state(const struct accept_part *part, int has_hole,
+    json_int_t mtu, int64_t want, char reason[MISSING_BYTES])
+{
+	const char *text = "";
+	enum accept_state ret = ACCEPT_OPEN;
+
+	if (has_hole) {
+		text = "MTU hole: a path of the node drops large packets, as "
+		       "the mesh found";
+		ret = ACCEPT_FAILS;
+	} else if (mtu == 0) {
+		text = "the node does not report the MTU of its NIC";
+	} else if (mtu < want) {
+		ret = ACCEPT_FAILS;
+	} else if (part == NULL || part->state != ACCEPT_HOLDS) {
+		text = "the link of the node does not hold its promise, or is "
+		       "undetermined";
+	} else {
+		ret = ACCEPT_HOLDS;
+	}
+	snprintf(reason, MISSING_BYTES, "%s", text);
+	if (ret == ACCEPT_FAILS && !has_hole)
+		snprintf(reason, MISSING_BYTES,
+		    "the NIC has MTU %lld, the promise is %lld", (long long)mtu,
+		    (long long)want);
+	return ret;
+}
+
 /* A node that carries large messages at its rate with that MTU set sends frames
  * of it, unless a port drops them, which the mesh finds. */
 static void
@@ -307,28 +358,22 @@ accept_report_mtu(const json_t *report, const struct evidence *e,
 	member_foreach (report, "nodes", i, o) {
 		const char *name = member_text(o, "node");
 		json_int_t mtu = member_int(o, "mtu");
-		enum accept_state state = ACCEPT_HOLDS;
-		const char *missing = "";
+		enum accept_state state;
+		char reason[MISSING_BYTES];
 
 		for (at = 0; at < e->nodes.count &&
 		     strcmp(e->nodes.names[at], name) != 0;
 		     at++)
 			continue;
-		if (accept_report_has(json_object_get(report, "mtu_verdicts"),
-			name) ||
-		    (mtu > 0 && mtu < want)) {
-			state = ACCEPT_FAILS;
-		} else if (mtu == 0 || at == e->nodes.count ||
-		    e->parts[at].state != ACCEPT_HOLDS) {
-			state = ACCEPT_OPEN;
-			missing = mtu == 0
-			    ? "the node does not report the MTU of its NIC"
-			    : "the link of the node does not hold its "
-			      "promise, or is undetermined";
-		}
+		state = accept_report_mtu_state(at == e->nodes.count
+			? NULL
+			: &e->parts[at],
+		    accept_report_has(json_object_get(report, "mtu_verdicts"),
+			name),
+		    mtu, want, reason);
 		json_array_append_new(rows,
 		    accept_report_row("mtu", name, state,
-			mtu == 0 ? NAN : (double)mtu / (double)want, missing));
+			mtu == 0 ? NAN : (double)mtu / (double)want, reason));
 	}
 }
 
@@ -379,6 +424,20 @@ accept_report_sorted(json_t *rows)
 
 /* ---- the rest ---- */
 
+/* The text of a run without a measurement. Reports of old versions are
+ * verified with the empty text that they have. */
+static const char *
+accept_report_run_text(const json_t *report, const json_t *run)
+{
+	const char *text = member_text(run, "text");
+
+	return text[0] != '\0' ||
+		member_int(report, "version") < PROMISE_REPORT_RAILS
+	    ? text
+	    : "but its records have no usable times: end other load, or "
+	      "increase accept.time";
+}
+
 static json_t *
 accept_report_not_covered(const json_t *report, const struct evidence *e)
 {
@@ -414,7 +473,7 @@ accept_report_not_covered(const json_t *report, const struct evidence *e)
 			    "run %.64s of %.16s: %.32s, %.400s",
 			    member_text_or(o, "run", "?"),
 			    member_text(o, "class"), member_text(o, "state"),
-			    member_text(o, "text"));
+			    accept_report_run_text(report, o));
 			json_array_append_new(ret, text_json(text));
 		}
 	for (i = 0; i < LOAD_MAX; i++)

@@ -105,7 +105,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_ALL] = { "all", 0, NULL, 0,
 	    "Include everything: stop ends all runs; verdict list "
 	    "shows nodes that are ok or unknown, too; events prints every "
-	    "event." },
+	    "event; accept prints a row for each part." },
 	[OPT_ANY] = { "any", 0, NULL, 0,
 	    "The token is valid for any node name that is not "
 	    "connected when the token is used." },

@@ -123,7 +123,8 @@ check "order of incast: $(cat "$work/requests")" grep -q 'campaigns/group/run {"
     "$work/requests"
 check "page without a script or an address" sh -c \
     '! grep -Eq "<script|https?:" "$0"' "$work/report.html"
-check "page: results" grep -q '<td>link</td><td>node2</td>' "$work/report.html"
+check "page: results" grep -q \
+    '<td>link</td><td class="part">node2</td>' "$work/report.html"
 # The example of the guide is this report.
 sed -E -e '1i <!-- SPDX-License-Identifier: Apache-2.0 -->' \
     -e 's/(Begun: )[^,]*(, with Coalmine )[0-9.]+/\12026-11-29T00:00:00.000Z\20.1.0/' \

@@ -12,10 +12,12 @@
 #include <cmocka.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/member.h"
 #include "ctl/accept/accept_report.h"
+#include "ctl/accept/accept_rows.h"
 #include "schema/promise.h"
 
 #define RAILS  2
@@ -293,6 +295,10 @@ test_listed(void **state)
 	    "undetermined");
 	assert_string_equal(state_of(report, "plane", "all planes"),
 	    "undetermined");
+	assert_string_equal(member_text(row_of(report, "rail", "all rails"),
+				"missing"),
+	    "the records have no rates of rails: list 2 NICs in mpi.nics of "
+	    "every agent, one for each rank of a node, and measure again");
 	assert_string_equal(state_of(report, "link", "n2"), "fails");
 	json_decref(report);
 }
@@ -336,6 +342,123 @@ test_old(void **state)
 	json_decref(report);
 }
 
+/* The number of rows of a kind, and the part of the first one. */
+static size_t
+folded(const json_t *rows, const char *kind, const char **ret_part)
+{
+	const json_t *o;
+	size_t ret = 0, i;
+
+	json_array_foreach ((json_t *)(uintptr_t)rows, i, o)
+		if (strcmp(member_text(o, "kind"), kind) == 0 && ret++ == 0)
+			*ret_part = member_text(o, "part");
+	return ret;
+}
+
+/* Twelve rows of one kind, result and reason are one; a row that fails stays
+ * separate, and so do few rows. */
+static void
+test_folded(void **state)
+{
+	json_t *rows = json_array(), *ret;
+	const char *part = "";
+
+	(void)state;
+	for (int i = 1; i <= 12; i++) {
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:s, s:o, s:f, s:s}", "state",
+			"undetermined", "kind", "rail", "part",
+			json_sprintf("n%d.rail1", i), "share", 0.5 + i,
+			"missing", i == 12 ? "other" : "slow"));
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:s, s:o}", "state", "fails", "kind",
+			"memory", "part", json_sprintf("n%d", i)));
+		if (i <= ACCEPT_ROWS_EACH)
+			json_array_append_new(rows,
+			    json_pack("{s:s, s:s, s:o}", "state", "holds",
+				"kind", "link", "part",
+				json_sprintf("n%d", i)));
+	}
+	ret = accept_rows_fold(rows);
+	assert_int_equal(folded(ret, "rail", &part), 2);
+	assert_string_equal(part, "11 parts: n[1-11].rail1");
+	assert_float_equal(member_number(json_array_get(ret, 0), "share"), 1.5,
+	    1e-9);
+	assert_int_equal(folded(ret, "memory", &part), 12);
+	assert_int_equal(folded(ret, "link", &part), ACCEPT_ROWS_EACH);
+	assert_int_equal(json_array_size(rows), 24 + ACCEPT_ROWS_EACH);
+	json_decref(ret);
+	json_decref(rows);
+}
+
+/* The sentence of the counts names the nodes that were not measured. */
+static void
+test_counts(void **state)
+{
+	json_t *report = json_pack("{s:{s:i, s:i, s:i}, s:[s, s]}", "summary",
+	    "holds", 7, "fails", 1, "undetermined", 1, "away", "n8", "n9");
+	char *text = accept_rows_counts(report);
+
+	(void)state;
+	assert_string_equal(text,
+	    "7 promises hold, 1 fails, 1 is undetermined; 2 nodes are not "
+	    "measured: n[8-9]");
+	free(text);
+	json_decref(report);
+}
+
+/* The reason of an MTU that fails; without runs no advice about NICs. */
+static void
+test_reasons(void **state)
+{
+	static const char text[] = "[nic]\nrate = 100\ncount = 2\nmtu = 9000\n";
+	json_t *nodes = json_pack("[{s:s, s:s, s:i}, {s:s, s:s, s:i}]", "node",
+	    "n1", "leaf", "a", "mtu", 1500, "node", "n2", "leaf", "a", "mtu",
+	    9000);
+	json_t *none = json_array(), *holes = json_pack("[s]", "n2"), *report;
+	struct conf *promise;
+	struct evidence *e;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(conf_parse(options_promise, "promise", text, &promise,
+			     &err),
+	    0);
+	report = accept_report_new(text, promise, nodes, none, holes);
+	json_array_append_new(json_object_get(report, "runs"),
+	    json_pack("{s:s, s:s, s:s, s:s}", "run", "r1", "class", "nodes",
+		"state", "finished", "text", ""));
+	e = accept_report_evidence(report, promise, none);
+	accept_report_judge(report, promise, e);
+	assert_string_equal(member_text(row_of(report, "mtu", "n1"), "missing"),
+	    "the NIC has MTU 1500, the promise is 9000");
+	assert_string_equal(member_text(row_of(report, "mtu", "n2"), "missing"),
+	    "MTU hole: a path of the node drops large packets, as the mesh "
+	    "found");
+	assert_string_equal(state_of(report, "mtu", "n2"), "fails");
+	assert_string_equal(member_text(row_of(report, "rail", "all rails"),
+				"missing"),
+	    "no run has measured the rails: see the runs that are not "
+	    "covered");
+	assert_string_equal(json_string_value(
+				json_array_get(json_object_get(report,
+						   "not_covered"),
+				    0)),
+	    "uplinks of leaves: the promise has no oversubscription");
+	assert_string_equal(json_string_value(
+				json_array_get(json_object_get(report,
+						   "not_covered"),
+				    1)),
+	    "run r1 of nodes: finished, but its records have no usable times: "
+	    "end other load, or increase accept.time");
+	evidence_free(e);
+	conf_free(promise);
+	json_decref(report);
+	json_decref(nodes);
+	json_decref(none);
+	json_decref(holes);
+}
+
 int
 main(void)
 {
@@ -348,6 +471,9 @@ main(void)
 		cmocka_unit_test(test_listed),
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_old),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
