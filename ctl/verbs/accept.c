@@ -154,6 +154,42 @@ accept_mtus(const json_t *nodes)
 	return ret;
 }
 
+/* Warn before hours of measurements of rails, which would have no result.
+ * nodes: the nodes that measure; list: all nodes with their inventories. */
+static void
+accept_rails_warn(const struct acceptance *a, const json_t *nodes,
+    const json_t *list)
+{
+	size_t want = (size_t)conf_int(a->promise, "nic", "count"), i, k;
+	json_t *few, *node, *o;
+	const json_t *rails;
+	char *names;
+
+	if (want < 2)
+		return;
+	few = json_array();
+	json_array_foreach ((json_t *)(uintptr_t)list, i, o) {
+		rails = json_object_get(json_object_get(o, "inventory"),
+		    "rails");
+		if (json_array_size(rails) >= want)
+			continue;
+		json_array_foreach ((json_t *)(uintptr_t)nodes, k, node)
+			if (strcmp(member_text(node, "node"),
+				member_text(o, "node")) == 0)
+				json_array_append(few,
+				    json_object_get(node, "node"));
+	}
+	names = print_hostlist(few, NULL);
+	if (json_array_size(few) > 0)
+		fprintf(stderr,
+		    "warning: nic.count is %zu, but mpi.nics of the agent does "
+		    "not list %zu NICs on %s: rails and planes will be "
+		    "undetermined\n",
+		    want, want, names);
+	free(names);
+	json_decref(few);
+}
+
 /* Split the nodes of the promise into those that can measure and others. The
  * newest rates in rounds of bandwidth are for objective.report. */
 static int
@@ -201,6 +237,7 @@ accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away,
 		    json_pack("{s:O*, s:O*}", "leaf",
 			json_object_get(o, "leaf"), "rate",
 			json_object_get(o, "rate")));
+	accept_rails_warn(a, nodes, list);
 	json_decref(mtus);
 	json_decref(list);
 	json_decref(facts);
