@@ -770,6 +770,17 @@ accept_run(struct ctl *c)
 
 /* ---- show, sign, verify ---- */
 
+/* A report has results after the last run. */
+static int
+accept_ended_check(const struct ctl *c, const json_t *report)
+{
+	return json_object_get(report, "summary") != NULL
+	    ? 0
+	    : ctl_fail("%s: the acceptance has not ended and has no results; "
+		       "to continue it: coalctl accept run PROMISE --out %s",
+		  c->args[0], c->args[0]);
+}
+
 static int
 accept_show(struct ctl *c)
 {
@@ -784,7 +795,9 @@ accept_show(struct ctl *c)
 		rc = ctl_fail("%s: %s", c->args[0], err.text);
 	} else {
 		conf_free(promise);
-		rc = accept_html_write(c, report);
+		rc = accept_ended_check(c, report);
+		if (rc == 0)
+			rc = accept_html_write(c, report);
 		if (rc == 0 && opts_given(&c->opts, OPT_JSON))
 			print_json_line(report);
 		else if (rc == 0)
@@ -807,12 +820,9 @@ accept_sign(struct ctl *c)
 		return rc;
 	if (accept_report_check(report, &promise, &err) < 0)
 		rc = ctl_fail("%s: %s", c->args[0], err.text);
-	else if (json_object_get(report, "summary") == NULL)
-		rc =
-		    ctl_fail("%s: the acceptance has not ended; coalctl accept "
-			     "run --out %s continues it",
-			c->args[0], c->args[0]);
-	else if (seal_sign(report, c->args[1], &err) < 0)
+	if (rc == 0)
+		rc = accept_ended_check(c, report);
+	if (rc == 0 && seal_sign(report, c->args[1], &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	if (rc == 0) {
 		text = json_dumps(report, JSON_INDENT(1) | JSON_SORT_KEYS);

@@ -255,6 +255,11 @@ check "interrupted: $rc, $(cat "$work/said")" [ $rc = 3 ]
 check "interrupted: three runs are stored" \
     [ "$(grep -c '"run": "acc-' "$work/part.json")" = 3 ]
 expect accept-unended 3 "$coalctl" accept sign "$work/part.json" "$pki"
+"$coalctl" accept show "$work/part.json" >/dev/null 2>"$work/said"
+rc=$?
+check "shown without results: $rc, $(cat "$work/said")" [ $rc = 3 ]
+check "shown without results: $(cat "$work/said")" grep -q \
+    'the acceptance has not ended and has no results' "$work/said"
 mv "$work/later" "$at/POST_campaigns_accept_run-1"
 restart
 "$coalctl" accept run "$work/promise" --out "$work/part.json" \
