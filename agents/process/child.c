@@ -367,9 +367,9 @@ child_end(struct child *c, uint64_t grace_ms)
 	int n = snprintf(text, sizeof(text), "end %llu\n",
 	    (unsigned long long)grace_ms);
 
-	if (c->control >= 0 && !c->told)
-		(void)!send(c->control, text, (size_t)n,
-		    MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (c->control >= 0 && !c->told &&
+	    send(c->control, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		log_warn("cannot order coalmine-keeper to end its program");
 }
 
 void
