@@ -742,12 +742,15 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 	if (rc == 0 && (uses < 1 || uses > HOSTLIST_MAX))
 		rc = err_set(err, -EINVAL, "uses: expected 1 to %d",
 		    HOSTLIST_MAX);
-	if (rc == 0)
+	if (rc == 0) {
 		rc = enroll_line_write(e,
 		    json_pack("{s:s, s:s, s:i, s:I}", "token", t.digest,
 			"names", o->names, "uses", uses, "end_unix_s",
 			(json_int_t)end_unix_s),
 		    1, err);
+		if (rc < 0)
+			log_warnx("cannot create a token: %s", err->text);
+	}
 	if (rc < 0) {
 		hostlist_clear(&names);
 		return rc;

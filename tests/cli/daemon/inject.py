@@ -496,7 +496,7 @@ WORDS = {"ENOMEM": ["memory", "malloc failure", "disk I/O error"],
 SILENT = {
     # the library has another way
     "event_base_new_with_config", "evutil_socket_", "__vasprintf_internal",
-    "sqlite3BtreeSetVersion",
+    "sqlite3BtreeSetVersion", "_IO_file_doallocate",
     # a value is missing until it is read again; old kernels have none
     "ethtool_read", "settings_put_nics", "qdisc_read", "sysfs_text",
     "host_throttled_ns",
