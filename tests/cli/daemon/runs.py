@@ -333,7 +333,7 @@ def test_maintenance(c):
                  ("maintain", "node3", "--end", "--for", "8h")):
         assert "node maintain needs" in ctl_node(c, *args, code=3) or \
             "neither" in ctl_node(c, *args, code=3)
-    assert "--reason : expected" in ctl_node(
+    assert "--reason is empty: expected" in ctl_node(
         c, "maintain", "node3", "--for", "8", "--reason", "", code=3)
     for body in ({"for": "8h"}, {"for": "367d", "reason": "x"},
                  {"for": "8h", "reason": "x" * 201}, {"reason": "x"}):
