@@ -5,6 +5,8 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/xalloc.h"
 #include "ctl/accept/promise.h"
@@ -37,13 +39,20 @@ static int
 promise_init(struct ctl *c)
 {
 	struct promise_known known = { .gbps = ctl_gbps(c) };
+	const char *out = opts_value(&c->opts, OPT_OUT);
 	struct topology *t = NULL;
-	json_t *nodes, *o, *rows = json_array();
+	json_t *nodes, *o, *rows;
 	struct err err;
 	char *text;
 	size_t i;
 	int rc;
 
+	/* A promise is edited by hand. */
+	if (out != NULL && strcmp(out, "-") != 0 && access(out, F_OK) == 0)
+		return ctl_fail("%s exists: choose another name, or remove "
+				"that promise first",
+		    out);
+	rows = json_array();
 	rc = promise_topology_get(c, &t);
 	if (rc == 0)
 		rc = ctl_get(c, "nodes", NULL, &nodes);
@@ -61,9 +70,8 @@ promise_init(struct ctl *c)
 		known.topology = t;
 		known.nodes = rows;
 		text = promise_write(&known, &err);
-		rc = text == NULL
-		    ? ctl_fail("%s", err.text)
-		    : ctl_write(opts_value(&c->opts, OPT_OUT), text);
+		rc = text == NULL ? ctl_fail("%s", err.text)
+				  : ctl_write(out, text);
 		free(text);
 	}
 	json_decref(rows);
@@ -77,7 +85,7 @@ const struct verb verbs_promise[] = {
 	    "Rails, rates and oversubscription come from the collector's "
 	    "topology, and otherwise from what most nodes report. Each value "
 	    "that no source has is marked as guessed. --gbps sets the rated "
-	    "speed of a NIC.",
+	    "speed of a NIC. A promise that exists is not overwritten.",
 	    promise_init },
 	{ 0 },
 };

@@ -92,6 +92,9 @@ restart() {
 restart
 expect accept-promise 0 "$coalctl" promise init
 expect accept-promise-gbps 0 "$coalctl" promise init --gbps 200
+echo edited >"$work/edited"
+expect accept-promise-exists 3 "$coalctl" promise init --out "$work/edited"
+check "an edited promise is lost" [ "$(cat "$work/edited")" = edited ]
 expect accept-promise-bad 3 "$coalctl" promise init --gbps fast
 sed -e 's/^oversubscription.*/oversubscription = 0/' \
     -e 's/^about =.*/about = four nodes of a test/' \
