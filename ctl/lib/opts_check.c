@@ -206,11 +206,12 @@ opts_check_run(const struct opt_row *row, const char *value, struct err *err)
 
 /* ---- files ---- */
 
-int
-opts_check_input(const struct opt_row *row, const char *value, struct err *err)
+/* rc: of access, with errno. A folder is no file. */
+static int
+opts_check_file(const struct opt_row *row, const char *value, int rc,
+    struct err *err)
 {
 	struct stat st = { 0 };
-	int rc = access(value, R_OK);
 
 	if (rc == 0 && stat(value, &st) == 0 && S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
@@ -219,6 +220,12 @@ opts_check_input(const struct opt_row *row, const char *value, struct err *err)
 	return rc == 0 ? 0
 		       : err_set(err, -EINVAL, "--%s %.200s: %s: expected %s",
 			     row->name, value, strerror(errno), row->expected);
+}
+
+int
+opts_check_input(const struct opt_row *row, const char *value, struct err *err)
+{
+	return opts_check_file(row, value, access(value, R_OK), err);
 }
 
 int
@@ -235,17 +242,10 @@ opts_check_output(const struct opt_row *row, const char *value, struct err *err)
 	char *folder = slash == NULL
 	    ? xstrdup(".")
 	    : xstrndup(value, (size_t)(slash - value) + 1);
-	struct stat st = { 0 };
 	int rc = strcmp(value, "-") == 0 ? 0 : access(folder, W_OK | X_OK);
 
 	free(folder);
-	if (rc == 0 && stat(value, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-		rc = -1;
-	}
-	return rc == 0 ? 0
-		       : err_set(err, -EINVAL, "--%s %.200s: %s: expected %s",
-			     row->name, value, strerror(errno), row->expected);
+	return opts_check_file(row, value, rc, err);
 }
 
 int
