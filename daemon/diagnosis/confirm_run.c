@@ -266,6 +266,25 @@ confirm_run_mpi_of(const struct diagnosis *d, const struct incident *k)
 	return "";
 }
 
+/* Return the number of rounds. With many nodes every pair meets about once, or
+ * less in a follow-up run; in an incast each node receives from all others. */
+static size_t
+confirm_run_rounds_of(const struct confirm_run *p, enum partners partners,
+    int is_incast)
+{
+	size_t pairs = p->count * (p->count - 1) / 2;
+	size_t times = !p->is_rate ? p->is_follow ? FOLLOW_ROUNDS : LAT_ROUNDS
+	    : p->is_follow         ? FOLLOW_BW_ROUNDS
+	    : partners == PARTNERS_ONE_WAY ? 2 * BW_ROUNDS
+					   : BW_ROUNDS;
+
+	if (is_incast)
+		return INCAST_ROUNDS;
+	if (p->count > CONFIRM_NODES)
+		return p->is_follow ? LOAD_ROUNDS : p->count;
+	return times * pairs / (partners == PARTNERS_MATCH ? p->count / 2 : 1);
+}
+
 /* Create the campaign from options that any campaign may have; the caller frees
  * *ret. -EINVAL: a stored incident has an invalid option. */
 static int
@@ -273,14 +292,9 @@ confirm_run_campaign_make(const struct diagnosis *d, const struct incident *k,
     struct conf **ret, struct err *err)
 {
 	const struct confirm_run *p = &d->pass;
-	size_t pairs = p->count * (p->count - 1) / 2;
 	char about[200], least[24], rounds[24], bytes[24] = "";
 	struct strbuf nodes = { 0 };
 	enum partners partners = confirm_run_partners_of(d, k);
-	size_t times = !p->is_rate ? p->is_follow ? FOLLOW_ROUNDS : LAT_ROUNDS
-	    : p->is_follow         ? FOLLOW_BW_ROUNDS
-	    : partners == PARTNERS_ONE_WAY ? 2 * BW_ROUNDS
-					   : BW_ROUNDS;
 	int rc, is_incast = k->series->sort == CANARY_INCAST;
 	struct conf *c;
 	const char *key;
@@ -289,14 +303,8 @@ confirm_run_campaign_make(const struct diagnosis *d, const struct incident *k,
 	snprintf(about, sizeof(about), "%s run on %.160s",
 	    p->is_follow ? "follow-up" : "confirmation", k->subject);
 	snprintf(least, sizeof(least), "%zu", p->count);
-	/* With many nodes every pair meets about once, or less in a follow-up
-	 * run; in an incast each node receives from all others. */
 	snprintf(rounds, sizeof(rounds), "%zu",
-	    is_incast ? (size_t)INCAST_ROUNDS
-		: p->count > CONFIRM_NODES
-		? p->is_follow ? LOAD_ROUNDS : p->count
-		: times * pairs /
-		    (partners == PARTNERS_MATCH ? p->count / 2 : 1));
+	    confirm_run_rounds_of(p, partners, is_incast));
 	if (k->series->bytes > 0)
 		snprintf(bytes, sizeof(bytes), "%" PRIu32, k->series->bytes);
 	for (size_t i = 0; i < p->count; i++)
