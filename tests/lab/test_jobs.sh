@@ -69,12 +69,13 @@ conf_preflight()
 	conf_expect
 }
 
-# With several collectives, OPS are all measured.
-measure() # OPS NODES BYTES
+# With several collectives, OPS are all measured. NODES may be folded only if
+# RANKS is their number.
+measure() # OPS NODES BYTES [RANKS]
 {
 	local list=${2//,/ } ranks
 	read -r -a list <<<"$list"
-	ranks=${#list[@]}
+	ranks=${4-${#list[@]}}
 	order collectives --wait -o campaign.nodes="$2" \
 		-o campaign.nodes_min="$ranks" -o campaign.ranks_per_node=1 \
 		-o collective.name="${1%% *}" -o measure.vary="name $1" \
@@ -262,7 +263,7 @@ whatif_mode()
 		done
 		read -r class op bytes nodes_of_it <<<"${asked[$number]}"
 		measure "$op" "$(jq -r .then.nodes <<<"${told[$number]}")" \
-			"$bytes"
+			"$bytes" "$(jq .then.ranks <<<"${told[$number]}")"
 		"$lab" heal all
 		got=$(records | jq -c '[.[] | select(.probe == "speedup")][0] |
 			.seconds')
