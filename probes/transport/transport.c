@@ -93,6 +93,7 @@ transport_requests_open(struct transport_requests *r, size_t cap)
 	r->list = xcalloc(cap + 1, sizeof(*r->list));
 	r->ends = xcalloc(cap + 1, sizeof(*r->ends));
 	r->done = xcalloc(cap + 1, sizeof(*r->done));
+	r->found = xcalloc(cap + 1, sizeof(*r->found));
 }
 
 void
@@ -101,6 +102,7 @@ transport_requests_close(struct transport_requests *r)
 	free(r->list);
 	free(r->ends);
 	free(r->done);
+	free(r->found);
 }
 
 static int
@@ -111,14 +113,14 @@ transport_compare_falling_cb(const void *a, const void *b)
 
 int
 transport_requests_test(struct transport_requests *r,
-    const struct transport_share *share, uint32_t *ret_ends, uint32_t cap)
+    const struct transport_share *share, const uint32_t **ret_ends)
 {
-	int count = r->count < (int)cap ? r->count : (int)cap;
 	int n = 0, rc;
 
-	if (count == 0)
+	*ret_ends = r->found;
+	if (r->count == 0)
 		return 0;
-	rc = MPI_Testsome(count, r->list, &n, r->done, MPI_STATUSES_IGNORE);
+	rc = MPI_Testsome(r->count, r->list, &n, r->done, MPI_STATUSES_IGNORE);
 	if (rc != MPI_SUCCESS)
 		return transport_mpi_fail(share, rc, "MPI_Testsome");
 	if (n == MPI_UNDEFINED)
@@ -130,7 +132,7 @@ transport_requests_test(struct transport_requests *r,
 	for (int i = 0; i < n; i++) {
 		int at = r->done[i];
 
-		ret_ends[i] = r->ends[at];
+		r->found[i] = r->ends[at];
 		r->count--;
 		r->list[at] = r->list[r->count];
 		r->ends[at] = r->ends[r->count];

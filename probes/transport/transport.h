@@ -221,16 +221,18 @@ int transport_fail(const struct transport_team *team,
 struct transport_requests {
 	MPI_Request *list;
 	uint32_t *ends;
-	int *done; /* indices, for MPI_Testsome */
+	int *done;       /* indices, for MPI_Testsome */
+	uint32_t *found; /* ends of the requests that were complete */
 	int count;
 };
 /* Allocate room for cap requests. transport_requests_close frees it. */
 void transport_requests_open(struct transport_requests *r, size_t cap);
 void transport_requests_close(struct transport_requests *r);
-/* Write the ends of the requests that are complete to ret_ends, at most cap,
- * and remove them. Return their number, or -EIO. */
+/* Test all requests and remove those that are complete. Return their number, or
+ * -EIO. *ret_ends: the end of each, so an end may be in it several times; valid
+ * until the next call. */
 int transport_requests_test(struct transport_requests *r,
-    const struct transport_share *share, uint32_t *ret_ends, uint32_t cap);
+    const struct transport_share *share, const uint32_t **ret_ends);
 
 /* Return the lowest rc of all ranks. Collective over the team. */
 int transport_agree(const struct transport_team *team, int rc);

@@ -450,6 +450,38 @@ case_devices(void)
 	CHECK(transport_window_bytes(&other, &transport_xccl) == 0);
 }
 
+/* An end has many requests, which wait for the last one of another end: all are
+ * tested, since the other rank may wait for that one. */
+static void
+case_requests(void)
+{
+	enum { MANY = 1000 };
+	struct transport_requests r = { 0 };
+	struct transport_share share = { .ends_count = 2 };
+	const uint32_t *found;
+	char byte[MANY + 1] = "";
+
+	transport_requests_open(&r, MANY + 1);
+	for (int i = 0; i <= MANY; i++) {
+		CHECK(MPI_Irecv(&byte[i], 1, MPI_BYTE, 0, i, MPI_COMM_SELF,
+			  &r.list[r.count]) == MPI_SUCCESS);
+		r.ends[r.count++] = i == MANY;
+	}
+	MPI_Send("", 1, MPI_BYTE, 0, MANY, MPI_COMM_SELF);
+	CHECK(transport_requests_test(&r, &share, &found) == 1);
+	CHECK(found[0] == 1 && r.count == MANY);
+	for (int i = 0; i < MANY; i++)
+		MPI_Send("", 1, MPI_BYTE, 0, i, MPI_COMM_SELF);
+	while (r.count > 0) {
+		int n = transport_requests_test(&r, &share, &found);
+
+		CHECK(n >= 0);
+		for (int i = 0; i < n; i++)
+			CHECK(found[i] == 0);
+	}
+	transport_requests_close(&r);
+}
+
 /* ---- several plans open and in flight concurrently ---- */
 
 static void
@@ -564,6 +596,7 @@ static const struct {
 	{ "leaks", case_leaks },
 	{ "faults", case_faults },
 	{ "steps", case_steps },
+	{ "requests", case_requests },
 	{ "devices", case_devices },
 	{ "together", case_together },
 	{ "setup", case_setup },

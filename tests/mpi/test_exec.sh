@@ -18,7 +18,7 @@ leaks)
 	    'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"' -)
 	;;
 setup) ranks=48 ;;
-devices) ranks=1 ;;
+devices | requests) ranks=1 ;;
 *) ranks=8 ;;
 esac
 timeout -k 2 900 "${own[@]}" $launcher -n $ranks "$program" "$2" >"$work/out" \
