@@ -983,6 +983,7 @@ judge_slow_min(const struct judge *j, const struct track *t)
 	double sd = (double)t->sd, before = (double)t->before;
 	double few = fmax(0, 1.0 / (double)count - 1.0 / FEW_NODES);
 	double hour = wander_sd(&j->mean[LONG], 0), chance;
+	double rounds = track_effect(t);
 
 	/* A confirmation run is more exact than few rounds: their noise is not
 	 * part of its wander. Before a mean of an hour is known, half of the
@@ -991,16 +992,20 @@ judge_slow_min(const struct judge *j, const struct track *t)
 		hour = wander_sd(&j->mean[j->o.votes], 0) / 2;
 	if (is_node)
 		sd = fmax(sd == 0 ? hour : fmin(sd, hour),
-			 judge_lasting_wander(j)) *
-		    (1 + FEW_PARTNERS * few);
+		    judge_lasting_wander(j));
 	chance = judge_bad_threshold(&j->o, count) * sd;
+	/* The run has its own error, so its mean with the rounds must exceed
+	 * chance, too. */
+	if (is_node)
+		chance = fmax(chance * (1 + FEW_PARTNERS * few),
+		    rounds > 0 ? 2 * chance - rounds : 0);
 	/* Few nodes in few rounds overestimate their wander. A node at a
 	 * distance that is never usual is at fault, whatever they show. */
 	if (is_node)
 		chance = fmin(chance, JUDGE_USUAL_MOST);
 	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
-			CONFIRM_SHARE * (track_effect(t) - before)),
+			CONFIRM_SHARE * (rounds - before)),
 	    chance);
 }
 

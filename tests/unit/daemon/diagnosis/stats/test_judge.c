@@ -302,6 +302,31 @@ test_wander_limit(void **state)
 	judge_free(j);
 }
 
+/* The mean of a run and the rounds before it must exceed chance: a node that
+ * was little slower in these rounds must be slower by more in the run. */
+static void
+test_wander_mean(void **state)
+{
+	struct judge *j = judge_new(&options);
+	const struct judge_change *changes;
+	struct score_obs obs[NODES];
+	struct track *t;
+	double chance;
+
+	(void)state;
+	fill(obs);
+	judge_round(j, obs, NODES, NULL, &changes);
+	t = judge_find(j, JUDGE_NODE, 5);
+	j->mean[LONG] = (struct wander){ 0.02 * 0.02, 100, NODES };
+	chance = judge_slow_min(j, t);
+	t->votes = 1;
+	t->raw[0] = (float)(chance - 0.03) + t->usual;
+	near(judge_slow_min(j, t), chance + 0.03, 1e-6);
+	t->raw[0] = (float)(chance + 0.03) + t->usual;
+	near(judge_slow_min(j, t), chance, 1e-6);
+	judge_free(j);
+}
+
 /* Return the state of node 5 after this many rounds. */
 static enum judge_state
 after(struct judge *j, double extra, int rounds)
@@ -753,6 +778,7 @@ main(void)
 		cmocka_unit_test(test_cusum),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_wander_limit),
+		cmocka_unit_test(test_wander_mean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
