@@ -20,6 +20,9 @@
 /* A larger excess of one node is cut to this. */
 #define FLEET_ONE_MAX 0.7
 #define FLEET_MIN     SCORE_PEERS_MIN
+/* Cases of leaves with more than this share of the nodes explain the others
+ * too, which meet these nodes in many of their pairs. */
+#define FLEET_LEAVES 0.3
 /* The newest mean of the fleet is a change beyond this many deviations of an
  * hour's mean. The normal distribution exceeds it once in 3 years of hours. */
 #define FLEET_Z 4.0
@@ -72,21 +75,23 @@ fault_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
 {
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
 	double sum = 0, usual = rhythm_usual(&s->rhythm, hour);
-	uint32_t n = 0, slow = 0;
+	uint32_t n = 0, slow = 0, of_leaf = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct drift *own = series_drift_of(s, d->obs[i].place);
+		int is_of_leaf = fault_drift_is_of_leaf(d, &d->obs[i]);
 		double x;
 
+		of_leaf += (uint32_t)is_of_leaf;
 		if (own == NULL || own->n < DRIFT_LEARN || d->obs[i].aside ||
-		    d->busy[i] || fault_drift_is_of_leaf(d, &d->obs[i]))
+		    d->busy[i] || is_of_leaf)
 			continue;
 		x = d->obs[i].x - own->level;
 		slow += x >= d->o.judge.effect_min;
 		sum += fmax(-FLEET_ONE_MAX, fmin(FLEET_ONE_MAX, x));
 		n++;
 	}
-	if (n < FLEET_MIN)
+	if (n < FLEET_MIN || of_leaf > FLEET_LEAVES * (double)count)
 		return;
 	sum /= n;
 	s->fleet_now = sum;
