@@ -50,6 +50,9 @@
  * its result is used nevertheless. */
 #define DISTURBED_MAX 4
 #define BUSY_SHARE    0.10 /* of a link */
+/* If more of the nodes of other leaves were slow in the last round, a slow leaf
+ * is not believed: a third are if a third of the leaves are slow. */
+#define AMONG_SLOW 0.35
 
 void
 confirm_run_clear(struct confirm_run *p)
@@ -548,9 +551,11 @@ confirm_run_outlier_id(const struct diagnosis *d)
 	return n != NULL ? (uint32_t)n->id : UINT32_MAX;
 }
 
-/* A node was named, but the run has found that its leaf is slow. */
+/* A node was named, but the run has found that its leaf is slow. Of two leaves
+ * neither becomes bad, since the other may be the cause. */
 static void
-confirm_run_pass_to_leaf(struct diagnosis *d, struct incident *k)
+confirm_run_pass_to_leaf(struct diagnosis *d, struct incident *k,
+    int is_between)
 {
 	uint32_t node,
 	    leaf = diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf);
@@ -564,6 +569,7 @@ confirm_run_pass_to_leaf(struct diagnosis *d, struct incident *k)
 	}
 	judge = k->series->judge;
 	node = k->index;
+	k->verdict = is_between ? VERDICT_WARN : VERDICT_BAD;
 	incident_move(d, k, JUDGE_LEAF, leaf, INCIDENT_OF_LEAF);
 	judge_confirm(judge, JUDGE_NODE, node, 0);
 	judge_restore(judge, JUDGE_LEAF, leaf, JUDGE_BAD);
@@ -632,16 +638,35 @@ confirm_run_is_leaf_slow(struct diagnosis *d, const struct incident *k)
 	    judge_least(k->series->judge) / 2;
 }
 
+/* Return 1 if so many nodes are slow that some nodes that this run took for
+ * good are probably slow too. If these share a leaf, the whole leaf looks slow.
+ */
+static int
+confirm_run_is_among_slow(struct diagnosis *d, const struct incident *k)
+{
+	const char *own = roster_by_id(d->roster, k->index)->leaf;
+	size_t nodes = 0, slow = 0;
+
+	for (size_t i = 0; i < roster_ids(d->roster); i++) {
+		const struct track *t = judge_track(k->series->judge,
+		    JUDGE_NODE, (uint32_t)i);
+
+		if (t == NULL || t->known == 0 ||
+		    strcmp(roster_by_id(d->roster, i)->leaf, own) == 0)
+			continue;
+		nodes++;
+		slow += t->votes & 1;
+	}
+	return (double)slow > AMONG_SLOW * (double)nodes ||
+	    (k->series->fleet.from != DRIFT_NONE &&
+		4 * k->series->fleet_slow >= k->series->fleet_nodes);
+}
+
 static void
 confirm_run_conclude(struct diagnosis *d, struct incident *k)
 {
 	int is_between = k->confirm.finding == CONFIRM_BETWEEN;
 	int is_place = confirm_is_place(k->confirm.finding);
-	/* All nodes have become slower, and a quarter of them are outliers.
-	 * Then some nodes that this run took for good may be slow too, and if
-	 * these share a leaf, the whole leaf looks slow. */
-	int is_among_slow = k->series->fleet.from != DRIFT_NONE &&
-	    4 * k->series->fleet_slow >= k->series->fleet_nodes;
 	int is_node = k->kind == JUDGE_LEAF &&
 	    k->confirm.finding == CONFIRM_NODE &&
 	    confirm_run_outlier_id(d) != UINT32_MAX &&
@@ -651,7 +676,8 @@ confirm_run_conclude(struct diagnosis *d, struct incident *k)
 		!is_node) ||
 	    (is_place && confirm_run_is_below_spine(d, k)) ||
 	    (k->kind == JUDGE_NODE && is_place &&
-		(is_among_slow || !confirm_run_is_leaf_slow(d, k) ||
+		(confirm_run_is_among_slow(d, k) ||
+		    !confirm_run_is_leaf_slow(d, k) ||
 		    confirm_run_is_leaf_busy(d, k->index)));
 
 	/* For a leaf, complete exchanges were measured. */
@@ -661,15 +687,14 @@ confirm_run_conclude(struct diagnosis *d, struct incident *k)
 	if (k->confirm.asks_way)
 		k->confirm.tries = 0;
 	fault_outlier_found(d, k, clear ? CONFIRM_UNCLEAR : k->confirm.finding);
-	/* Neither leaf becomes bad, since the other may be the cause. */
+	judge_confirm(k->series->judge, k->kind, k->index, 1);
+	if (k->kind == JUDGE_NODE && is_place && !clear) {
+		confirm_run_pass_to_leaf(d, k, is_between);
+		return;
+	}
 	k->verdict = clear || is_between ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
 		confirm_run_again_later(d, k);
-	judge_confirm(k->series->judge, k->kind, k->index, 1);
-	if (k->kind == JUDGE_NODE && is_place && !clear) {
-		confirm_run_pass_to_leaf(d, k);
-		return;
-	}
 	if (is_node) {
 		confirm_run_pass_to_node(d, k);
 		return;
