@@ -377,7 +377,8 @@ diagnosis_threshold(const struct diagnosis *d)
 
 /* Return 1 if its slow leaf explains it: most nodes of the leaf are outliers,
  * and it is at most twice as slow as they are; or the round did not set the
- * leaf apart, so that its own slowness contains the leaf's. */
+ * leaf apart, so that its own slowness contains the leaf's, as in rounds before
+ * a round that did. */
 static int
 diagnosis_is_of_leaf(const struct diagnosis *d,
     const struct diagnosis_series *s, uint32_t node)
@@ -385,9 +386,9 @@ diagnosis_is_of_leaf(const struct diagnosis *d,
 	const json_t *at = json_object_get(d->leaf_index,
 	    roster_by_id(d->roster, node)->leaf);
 	uint32_t leaf = (uint32_t)json_integer_value(at);
-	double effect = track_effect(judge_track(s->judge, JUDGE_NODE, node));
+	const struct track *t = judge_track(s->judge, JUDGE_NODE, node), *l;
+	double effect = track_effect(t);
 	const struct incident *between, *k;
-	const struct track *l;
 
 	if (at == NULL)
 		return 0;
@@ -401,10 +402,12 @@ diagnosis_is_of_leaf(const struct diagnosis *d,
 		return 0;
 	if (l->crowd)
 		return effect < 2 * track_effect(l);
-	return k->confirm.is_done && confirm_is_place(k->confirm.finding) &&
-	    (l->votes & 1) == 0 &&
-	    effect <
-	    OF_LEAF_TIMES * fmax(track_effect(l), k->confirm.report.effect);
+	if (!k->confirm.is_done || !confirm_is_place(k->confirm.finding))
+		return 0;
+	return (l->votes & 1) != 0
+	    ? track_effect_at(t, 0) < judge_least(s->judge)
+	    : effect <
+		OF_LEAF_TIMES * fmax(track_effect(l), k->confirm.report.effect);
 }
 
 /* A named node gets an incident even if an earlier one was dismissed: a
