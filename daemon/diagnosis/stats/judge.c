@@ -107,6 +107,11 @@
 #define DISMISSED_MOST   3.0
 /* An outlier ends below this share of the effect that made it one. */
 #define END_SHARE 0.5
+/* If a larger share of the places is slow, they make slowness typical: an
+ * outlier then ends only relative to what was typical before, which is a mean
+ * of this many rounds. */
+#define LEVEL_SHARE  0.3
+#define LEVEL_ROUNDS 12
 
 /* A large effect: 50 % slower, and beyond the z that chance reaches once in
  * months. Healthy nodes, which wander by 4 %, do not come near it. */
@@ -133,6 +138,7 @@ struct judge {
 	struct usual_prior prior;
 	struct judge_change *changes;
 	size_t change_count;
+	int most_slow; /* more than LEVEL_SHARE of the places are */
 };
 
 void
@@ -458,16 +464,32 @@ judge_leaf_reason(const struct judge *j, const struct track *t, double need,
 		j->leaf.rounds < LEAF_KNOWN ? 0 : sd, 0 };
 }
 
+/* Return by how much what is typical has risen since the place became an
+ * outlier, if outliers may be the reason. */
+static double
+judge_rise(const struct judge *j, struct track *t, double level)
+{
+	if (t->state < JUDGE_OUTLIER) {
+		t->level_n += t->level_n < LEVEL_ROUNDS;
+		t->level += (float)((level - (double)t->level) / t->level_n);
+	}
+	return !j->most_slow || t->level_n == 0
+	    ? 0
+	    : fmax(0, level - (double)t->level);
+}
+
+/* level: the typical x of its peers in this round. */
 static void
 judge_remember(const struct judge *j, struct track *t, double effect,
-    double excuse, double z, int busy)
+    double excuse, double z, int busy, double level)
 {
 	int dirty, vote = effect >= VOTE_SHARE * j->least && z >= VOTE_Z;
+	double rise = judge_rise(j, t, level);
+	double end = fmax(j->least, END_SHARE * (double)t->opened);
 
 	t->hold -= t->hold > 0;
 	track_add(t, effect + excuse, vote, busy, j->o.window);
-	dirty = effect >= fmax(j->least, END_SHARE * (double)t->opened) &&
-	    z >= DIRTY_Z;
+	dirty = effect >= end ? z >= DIRTY_Z : effect + rise >= end;
 	t->clean = dirty ? 0 : (uint16_t)(t->clean + (t->clean < UINT16_MAX));
 	if (t->state >= JUDGE_OUTLIER)
 		t->rounds += (uint32_t)vote;
@@ -661,7 +683,7 @@ judge_hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 		if (!isnan(obs[i].z))
 			judge_remember(j, &ts->list[obs[i].place],
 			    obs[i].effect, obs[i].excuse, obs[i].z,
-			    busy != NULL && busy[i]);
+			    busy != NULL && busy[i], obs[i].level);
 	}
 	many = (double)aside > SCORE_ASIDE_MANY * (double)count;
 	judge_hear_scatter(j, obs, count);
@@ -764,7 +786,8 @@ judge_hear_leaves(struct judge *j, const struct score_leaf *leaves,
 		}
 		/* Not apart: its slow places are judged as single places. */
 		judge_remember(j, t, leaves[i].effect, 0,
-		    counts ? leaves[i].z : fmin(leaves[i].z, 0), 0);
+		    counts ? leaves[i].z : fmin(leaves[i].z, 0), 0,
+		    leaves[i].level);
 		if (t->state < JUDGE_OUTLIER &&
 		    t->past_n >= LEAF_LEARN + j->o.votes)
 			j->x[well++] = track_mean_of(t, 0, j->o.votes,
@@ -814,7 +837,7 @@ judge_extra(struct judge *j, enum judge_kind kind, uint32_t index,
 
 	j->change_count = 0;
 	judge_remember(j, t, effect, 0,
-	    effect / wander_sd(&j->one, SCORE_SIGMA_MIN), 0);
+	    effect / wander_sd(&j->one, SCORE_SIGMA_MIN), 0, (double)t->level);
 	judge_test(t,
 	    !judge_is_tested(j, t) ? no_reason
 		: kind == JUDGE_NODE
@@ -833,6 +856,24 @@ double
 judge_least(const struct judge *j)
 {
 	return j->least;
+}
+
+static int
+judge_are_most_slow(const struct judge *j, const struct score_obs *obs,
+    size_t count)
+{
+	size_t slow = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct track *node = judge_track(j, JUDGE_NODE,
+				       obs[i].place),
+				   *leaf = judge_track(j, JUDGE_LEAF,
+				       obs[i].leaf);
+
+		slow += (node != NULL && node->state >= JUDGE_OUTLIER) ||
+		    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
+	}
+	return (double)slow > LEVEL_SHARE * (double)count;
 }
 
 size_t
@@ -857,6 +898,7 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 		    wander_size(&j->mean[j->o.votes]) < FEW_KNOWN)
 			obs[i].peer_count = 0; /* too early to decide */
 	}
+	j->most_slow = judge_are_most_slow(j, obs, count);
 	judge_hear_places(j, obs, count, busy);
 	judge_hear_leaves(j, leaves, leaf_count);
 	judge_hear_crowds(j, obs, count, leaves, leaf_count);

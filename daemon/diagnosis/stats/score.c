@@ -353,6 +353,7 @@ score_leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 		if (!isnan(obs[s->order[k]].z))
 			s->x[n++] = obs[s->order[k]].effect;
 	ret->leaf = leaf;
+	ret->level = obs[s->order[s->start[leaf]]].level;
 	ret->places = (uint32_t)n;
 	ret->slow = (uint32_t)slow;
 	ret->z = z;

@@ -41,6 +41,9 @@ struct track {
 	uint16_t scatter_n; /* over this many rounds */
 	float scale;  /* of a node: scatter of its rounds, relative to others */
 	float opened; /* the effect that made it an outlier */
+	float level;  /* its peers' typical x before it became one, and */
+	uint8_t
+	    level_n; /* the number of rounds of this mean, up to LEVEL_ROUNDS */
 	float dismissed; /* the effect that a confirmation run dismissed */
 	uint16_t hold;   /* for how many more rounds the dismissal counts */
 	/* Only for an outlier: its distance just before, if a step from that

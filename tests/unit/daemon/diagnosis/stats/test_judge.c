@@ -450,6 +450,41 @@ test_hysteresis(void **state)
 	judge_free(j);
 }
 
+/* Two of four leaves are slow; then all nodes are, as those of the other leaves
+ * meet slow ones. The leaves are not normal for this reason. They are after the
+ * repair. A single node does not make all others slow, so it is normal if they
+ * are as slow. */
+static void
+test_most_slow(void **state)
+{
+	(void)state;
+	for (uint32_t leaves = 0; leaves <= 2; leaves += 2) {
+		struct judge *j = judge_new(&options);
+		enum judge_kind kind = leaves > 0 ? JUDGE_LEAF : JUDGE_NODE;
+		uint32_t one = leaves > 0 ? 1 : 5;
+		const struct judge_change *changes;
+		struct score_obs obs[NODES];
+
+		for (int r = 0; r < 60; r++) {
+			fill(obs);
+			for (uint32_t i = 0; i < NODES; i++)
+				obs[i].x += r < 20 || r >= 50 ? 0
+				    : r >= 30 || obs[i].leaf < leaves || i == 5
+				    ? 0.4
+				    : 0;
+			judge_round(j, obs, NODES, NULL, &changes);
+			if (r == 29)
+				assert_int_equal(state_of(j, kind, one),
+				    JUDGE_OUTLIER);
+			if (r == 49)
+				assert_int_equal(state_of(j, kind, one),
+				    leaves > 0 ? JUDGE_OUTLIER : JUDGE_OK);
+		}
+		assert_int_equal(state_of(j, kind, one), JUDGE_OK);
+		judge_free(j);
+	}
+}
+
 /* 3 % is never an outlier, however significant, and neither are two noisy
  * rounds of five. */
 static void
@@ -766,6 +801,7 @@ main(void)
 		cmocka_unit_test(test_ridge),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_hysteresis),
+		cmocka_unit_test(test_most_slow),
 		cmocka_unit_test(test_not_guilty),
 		cmocka_unit_test(test_dismissed),
 		cmocka_unit_test(test_host),
