@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_verdict.c [-q] [-v] [-n NUMBER] [-s SHARE] FILE... - print a table of
+ * bench_verdict.c [-q] [-v] [-n NUMBER] [-t TRIALS] [FILE...] - print a table of
  * the scenarios, and whether each was within its bounds. -q: the number of
- * trials of the quick test; -s: a share of the trials; -v: one trial of each
- * with all texts of the diagnosis, the first one or number -n.
+ * trials of the quick test; -t: at most this many trials of each; -v: one trial
+ * of each with all texts of the diagnosis, the first one or number -n.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ median_of(int *x, int n)
 }
 
 static void
-run(const char *path, int quick, double share, int verbose)
+run(const char *path, int quick, int most, int verbose)
 {
 	struct scenario s;
 	struct play_result r;
@@ -87,7 +88,7 @@ run(const char *path, int quick, double share, int verbose)
 
 	scenario_load(path, &s);
 	rounds = quick && s.quick_rounds > 0 ? s.quick_rounds : s.rounds;
-	trials = quick ? s.quick_trials : (int)ceil(share * s.trials);
+	trials = quick ? s.quick_trials : s.trials < most ? s.trials : most;
 	trials = verbose && trials > 0 ? 1 : trials;
 	at = xcalloc((size_t)trials + 1, sizeof(*at));
 	for (int k = 0; k < 3; k++)
@@ -149,18 +150,17 @@ run(const char *path, int quick, double share, int verbose)
 int
 main(int argc, char **argv)
 {
-	int quick = 0, verbose = 0, opt;
-	double share = 1;
+	int quick = 0, verbose = 0, opt, most = INT_MAX;
 
-	while ((opt = getopt(argc, argv, "n:qs:v")) != -1) {
+	while ((opt = getopt(argc, argv, "n:qt:v")) != -1) {
 		if (opt == 'q')
 			quick = 1;
 		else if (opt == 'v')
 			verbose = 1;
 		else if (opt == 'n')
 			number = (uint64_t)atoll(optarg);
-		else if (opt == 's')
-			share = atof(optarg);
+		else if (opt == 't')
+			most = atoi(optarg);
 		else
 			return 2;
 	}
@@ -169,6 +169,6 @@ main(int argc, char **argv)
 	       "warning | false alarms | cleared |\n"
 	       "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
 	for (int i = optind; i < argc; i++)
-		run(argv[i], quick, share, verbose);
+		run(argv[i], quick, most, verbose);
 	return failed;
 }
