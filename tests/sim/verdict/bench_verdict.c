@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_verdict.c [-q] [-v] [-n NUMBER] [-t TRIALS] [FILE...] - print a table of
- * the scenarios, and whether each was within its bounds. -q: the number of
+ * bench_verdict.c [-q] [-v] [-n NUMBER] [-t TRIALS] [FILE...] - print a table
+ * of the scenarios, and whether each was within its bounds. -q: the number of
  * trials of the quick test; -t: at most this many trials of each; -v: one trial
  * of each with all texts of the diagnosis, the first one or number -n.
  */
