@@ -18,7 +18,7 @@ file=${COALMINE_BENCH_WHATIF_FILE:-$(mktemp)}
 [ -n "${COALMINE_BENCH_WHATIF_FILE-}" ] || trap 'rm -rf "$file" "$file.begun"' EXIT
 
 cat <<'END'
-Lab: 3 leaves with 4 hosts each, 100 Mbit/s, uplinks 400 Mbit/s by four cables to
+Lab: 3 leaves with 4 hosts each, 200 Mbit/s, uplinks 400 Mbit/s by four cables to
 two spines. In each case an allreduce, allgather or alltoall of 2 to 8 MiB on 2 to
 8 nodes is predicted for a changed part, then the part is changed and the
 collective is measured. Within: the measured time is in the predicted interval of
