@@ -97,8 +97,9 @@
  * its own deviation, and none of a slow node's pairs do: slow nodes wander by
  * this factor more. */
 #define WANDER_SLOW 1.6
-/* Rounds of differences after which the noise is known. */
-#define NOISE_ROUNDS 24
+/* Rounds of differences after which the noise is known: fewer than usual.c
+ * counts among thousands of nodes. */
+#define NOISE_ROUNDS 16
 /* A dismissed outlier probably wanders, for about two hours. No second
  * confirmation run in this time, unless it is slower by DISMISSED_TIMES, or by
  * DISMISSED_MOST times effect_min, which wander never reaches. */

@@ -281,6 +281,24 @@ test_lasting(void **state)
 	assert_true(slow_min[1] > 2 * slow_min[0]);
 }
 
+/* Among many nodes few rounds are counted, and these are enough. */
+static void
+test_lasting_many(void **state)
+{
+	enum { MANY_NODES = 10000 };
+	double *x = xcalloc(MANY_NODES, sizeof(*x));
+	struct wander w = { 0 };
+
+	(void)state;
+	for (int r = 0; r < 40; r++) {
+		for (int i = 0; i < MANY_NODES; i++)
+			x[i] = sin(i + r);
+		wander_hear(&w, x, MANY_NODES, 0);
+	}
+	assert_true(w.rounds >= NOISE_ROUNDS);
+	free(x);
+}
+
 /* Wander that a few nodes overestimate does not excuse a node at a distance
  * that is never usual. */
 static void
@@ -813,6 +831,7 @@ main(void)
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_cusum),
 		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_lasting_many),
 		cmocka_unit_test(test_wander_limit),
 		cmocka_unit_test(test_wander_mean),
 	};
