@@ -154,11 +154,23 @@ client_new(const struct client_options *o, struct err *err)
 		curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH,
 		    o->url + strlen("unix:"));
 	} else if (strncmp(o->url, "https://", 8) == 0) {
-		const char *const files[] = { o->ca, o->crl, o->cert, o->key };
+		const struct {
+			const char *path, *variable;
+		} files[] = {
+			{ o->ca, "COALMINE_CA" },
+			{ o->crl, "COALMINE_CRL" },
+			{ o->cert, "COALMINE_CERT" },
+			{ o->key, "COALMINE_KEY" },
+		};
+		struct err why;
 
-		/* OpenSSL would block on a pipe. */
+		/* OpenSSL would block on a pipe. Options were checked before.
+		 */
 		for (size_t i = 0; i < ARRAY_LEN(files); i++)
-			if (files[i] != NULL && file_check(files[i], err) < 0) {
+			if (files[i].path != NULL &&
+			    file_check(files[i].path, &why) < 0) {
+				err_say(err, "%s %.300s", files[i].variable,
+				    why.text);
 				client_free(c);
 				return NULL;
 			}

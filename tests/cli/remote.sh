@@ -120,6 +120,7 @@ for host in 127.0.0.1 localhost; do
 	esac
 done
 export COALMINE_URL="https://127.0.0.1:$((port + 2))"
+expect https-ca-none 3 env COALMINE_CA="$work/none" "$coalctl" version
 secure operator stop --all
 check "an operator may not order" [ $? -eq 0 ]
 secure reader run list
