@@ -51,6 +51,19 @@ function put(name, class, least,    i, k, n, is_in, fast, w, r, t)
 		    r[int((n + 1) / 2)]
 	inside = is_in
 }
+# The share of the width, as a logarithm, that contains 95 of 100 cases.
+function enough(    i, k, n, u, t)
+{
+	for (i = 1; i <= NR; i++) {
+		u[i] = log(got[i] / sqrt(lo[i] * hi[i])) / log(hi[i] / lo[i])
+		u[i] = 2 * (u[i] < 0 ? -u[i] : u[i])
+		for (k = i; k > 1 && u[k] < u[k - 1]; k--) {
+			t = u[k]; u[k] = u[k - 1]; u[k - 1] = t
+		}
+	}
+	n = int(0.95 * NR + 0.999)
+	return u[n]
+}
 { of[NR] = $2; lo[NR] = $6; got[NR] = $7; hi[NR] = $8; times[NR] = $10 }
 END {
 	put("a link of a node, slow", "node", 0)
@@ -70,4 +83,6 @@ END {
 	printf "\n%d of %d cases are within the interval: %.0f %%, with the " \
 	    "95 %% confidence interval %.0f to %.0f %%.\n", inside, NR,
 	    100 * p, 100 * (c - d), 100 * (c + d)
+	printf "%.0f %% of the width of each interval, as a logarithm, would " \
+	    "contain 95 of 100 cases.\n", 100 * enough()
 }' "$file"
