@@ -24,8 +24,10 @@
 
 /* A confirmation run must find CONFIRM_TIMES effect_min, since nodes that are
  * always a little slow are named by chance more often, and CONFIRM_SHARE of the
- * effect that made the node an outlier. */
-#define CONFIRM_TIMES 1.5
+ * effect that made the node an outlier. A leaf must be slower by more: its
+ * lasting wander is not measured. */
+#define CONFIRM_TIMES 1.25
+#define CONFIRM_LEAF  1.5
 #define CONFIRM_SHARE 0.6
 /* A confirmation run sees the same wander as the rounds just before it, so its
  * own limit has to exclude chance. Chance passes it with probability fdr in
@@ -1047,7 +1049,8 @@ judge_slow_min(const struct judge *j, const struct track *t)
 	if (is_node)
 		chance = fmin(chance, JUDGE_USUAL_MOST);
 	/* The node must also be slower than its own offset. */
-	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
+	return fmax(fmax((is_node ? CONFIRM_TIMES : CONFIRM_LEAF) * j->least -
+			    fmin(before, 0),
 			CONFIRM_SHARE * (rounds - before)),
 	    chance);
 }
