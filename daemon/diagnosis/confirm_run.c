@@ -50,9 +50,10 @@
  * its result is used nevertheless. */
 #define DISTURBED_MAX 4
 #define BUSY_SHARE    0.10 /* of a link */
-/* If more of the nodes of other leaves were slow in the last round, a slow leaf
- * is not believed: a third are if a third of the leaves are slow. */
+/* If more nodes were slow in the last round, on leaves with a smaller share of
+ * slow nodes than SLOW_LEAF, a slow leaf is not believed. */
 #define AMONG_SLOW 0.35
+#define SLOW_LEAF  0.67
 
 void
 confirm_run_clear(struct confirm_run *p)
@@ -638,25 +639,34 @@ confirm_run_is_leaf_slow(struct diagnosis *d, const struct incident *k)
 	    judge_least(k->series->judge) / 2;
 }
 
-/* Return 1 if so many nodes are slow that some nodes that this run took for
- * good are probably slow too. If these share a leaf, the whole leaf looks slow.
- */
+/* Return 1 if so many nodes of leaves that are not slow themselves are slow
+ * that some nodes that this run took for good probably are. If these share a
+ * leaf, the whole leaf looks slow. */
 static int
 confirm_run_is_among_slow(struct diagnosis *d, const struct incident *k)
 {
-	const char *own = roster_by_id(d->roster, k->index)->leaf;
+	struct {
+		size_t nodes, slow;
+	} *of = xcalloc(d->leaf_count + 1, sizeof(*of));
 	size_t nodes = 0, slow = 0;
 
 	for (size_t i = 0; i < roster_ids(d->roster); i++) {
 		const struct track *t = judge_track(k->series->judge,
 		    JUDGE_NODE, (uint32_t)i);
+		uint32_t leaf = diagnosis_leaf(d,
+		    roster_by_id(d->roster, i)->leaf);
 
-		if (t == NULL || t->known == 0 ||
-		    strcmp(roster_by_id(d->roster, i)->leaf, own) == 0)
+		if (t == NULL || t->known == 0 || leaf >= d->leaf_count)
 			continue;
-		nodes++;
-		slow += t->votes & 1;
+		of[leaf].nodes++;
+		of[leaf].slow += t->votes & 1;
 	}
+	for (uint32_t l = 0; l < d->leaf_count; l++)
+		if ((double)of[l].slow < SLOW_LEAF * (double)of[l].nodes) {
+			nodes += of[l].nodes;
+			slow += of[l].slow;
+		}
+	free(of);
 	return (double)slow > AMONG_SLOW * (double)nodes ||
 	    (k->series->fleet.from != DRIFT_NONE &&
 		4 * k->series->fleet_slow >= k->series->fleet_nodes);
