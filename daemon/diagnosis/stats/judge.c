@@ -26,9 +26,9 @@
  * always a little slow are named by chance more often, and CONFIRM_SHARE of the
  * effect that made the node an outlier. A leaf must be slower by more: its
  * lasting wander is not measured. */
-#define CONFIRM_TIMES 1.25
-#define CONFIRM_LEAF  1.5
-#define CONFIRM_SHARE 0.6
+#define CONFIRM_TIMES      1.25
+#define CONFIRM_TIMES_LEAF 1.5
+#define CONFIRM_SHARE      0.6
 /* A confirmation run sees the same wander as the rounds just before it, so its
  * own limit has to exclude chance. Chance passes it with probability fdr in
  * this number of rounds: by default once in five months of rounds of 5
@@ -1049,7 +1049,8 @@ judge_slow_min(const struct judge *j, const struct track *t)
 	if (is_node)
 		chance = fmin(chance, JUDGE_USUAL_MOST);
 	/* The node must also be slower than its own offset. */
-	return fmax(fmax((is_node ? CONFIRM_TIMES : CONFIRM_LEAF) * j->least -
+	return fmax(fmax((is_node ? CONFIRM_TIMES : CONFIRM_TIMES_LEAF) *
+				j->least -
 			    fmin(before, 0),
 			CONFIRM_SHARE * (rounds - before)),
 	    chance);
