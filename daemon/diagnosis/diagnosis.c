@@ -654,7 +654,7 @@ diagnosis_mesh(struct diagnosis *d, const struct round *round)
 	/* Losses at a spine do not count against the nodes at its ends. */
 	if (class == MESH_SPINE &&
 	    fault_spine_is_open(d, series_fact(d, WHAT_SPINE)))
-		loss_forget_leaves(&d->loss);
+		fault_loss_forget_leaves(d);
 	else
 		diagnosis_hear(d, &from, round, DIAGNOSIS_LOSS_LEAF + class);
 	fault_loss_conclude(d);

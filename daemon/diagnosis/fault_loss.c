@@ -97,7 +97,9 @@ fault_loss_conclude_one(struct diagnosis *d, struct incident *k)
 	    fault_loss_is_outlier(d, k, DIAGNOSIS_LOSS_LEAF),
 	    fault_loss_is_outlier(d, k, DIAGNOSIS_LOSS_SPINE));
 
+	/* A spine that is dead for one epoch so far may lose them. */
 	if (f == CONFIRM_UNCLEAR ||
+	    (k->kind == JUDGE_LEAF && d->stage_epochs[1] > 0) ||
 	    (k->confirm.is_done && k->confirm.finding == f))
 		return;
 	k->confirm.is_done = 1;
@@ -116,6 +118,22 @@ fault_loss_conclude(struct diagnosis *d)
 	TAILQ_FOREACH (k, &d->incidents, link)
 		if (k->fault == &fault_loss && k->what != WHAT_HOST)
 			fault_loss_conclude_one(d, k);
+}
+
+void
+fault_loss_forget_leaves(struct diagnosis *d)
+{
+	struct incident *k, *next;
+
+	loss_forget_leaves(&d->loss);
+	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next) {
+		if (k->fault != &fault_loss || k->kind != JUDGE_LEAF)
+			continue;
+		judge_confirm(k->series->judge, JUDGE_LEAF, k->index, 0);
+		incident_end(d, k, VERDICT_OK,
+		    "a spine loses the echoes; coalctl verdict list shows the "
+		    "spine");
+	}
 }
 
 /* The sums over many rounds. */

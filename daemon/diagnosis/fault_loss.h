@@ -13,5 +13,7 @@
 void fault_loss_hear(struct diagnosis *d, const struct round *round, int far);
 /* Decide for all cases which part loses, after an epoch. */
 void fault_loss_conclude(struct diagnosis *d);
+/* A spine carries nothing: end the cases of leaves, and forget their losses. */
+void fault_loss_forget_leaves(struct diagnosis *d);
 
 #endif

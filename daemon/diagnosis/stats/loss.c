@@ -604,8 +604,10 @@ loss_sum_of(const struct loss_watch *w, uint32_t place)
 void
 loss_forget_leaves(struct loss_watch *w)
 {
-	for (size_t i = 0; i < w->leaf_count; i++)
+	for (size_t i = 0; i < w->leaf_count; i++) {
 		memset(&w->leaves[i], 0, sizeof(w->leaves[i]));
+		memset(&w->own[i], 0, sizeof(w->own[i]));
+	}
 }
 
 const struct loss_leaf *

@@ -447,9 +447,10 @@ hear_lost(json_t *pairs, const char *a, const char *b, int lost)
 		json_array_remove(pairs, RECORD_PAIRS_MAX);
 }
 
-/* An epoch of a class: two rings within each leaf, or of all. */
-static void
-hear_mesh(struct play *p, int far)
+/* Return the record of an epoch of a class: two rings within each leaf, or of
+ * all. Add its paths. */
+static json_t *
+mesh_record(struct play *p, int far)
 {
 	struct world *w = p->w;
 	struct mesh_ends *ends = xcalloc(w->nodes, sizeof(*ends));
@@ -514,11 +515,23 @@ hear_mesh(struct play *p, int far)
 	record = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "probe", "mesh",
 	    "test", far ? "spine" : "leaf", "run", "mesh-1", "phase", "wild",
 	    "nodes", rows, "pairs", pairs);
-	evidence_mesh(p->d, p->roster, record);
-	json_decref(record);
 	free(ends);
 	for (uint32_t i = 0; i < w->nodes; i++)
 		p->order[i] = (int)i;
+	return record;
+}
+
+/* The collector evaluates the paths of an epoch before its records. */
+static void
+hear_mesh(struct play *p)
+{
+	json_t *records[] = { mesh_record(p, 0), mesh_record(p, 1) };
+
+	diagnosis_paths(p->d, p->paths, p->path_count);
+	for (int far = 0; far < 2; far++) {
+		evidence_mesh(p->d, p->roster, records[far]);
+		json_decref(records[far]);
+	}
 }
 
 /* ---- confirmation runs ---- */
@@ -748,9 +761,8 @@ hear_round(struct play *p, uint64_t round_ns)
 	if (w->s->cluster.incast)
 		hear_incast(p);
 	p->path_count = 0;
-	for (int far = 0; w->s->cluster.mesh && far < 2; far++)
-		hear_mesh(p, far);
-	diagnosis_paths(p->d, p->paths, p->path_count);
+	if (w->s->cluster.mesh)
+		hear_mesh(p);
 	/* Ticks and the runs that they order, until the next round. */
 	while (now_ns < round_ns + w->s->every_ns - RUN_NS) {
 		diagnosis_tick(p->d);
