@@ -645,9 +645,10 @@ confirm_run_is_leaf_slow(struct diagnosis *d, const struct incident *k)
 static int
 confirm_run_is_among_slow(struct diagnosis *d, const struct incident *k)
 {
+	uint32_t leaves = d->leaf_count; /* a node may add its leaf */
 	struct {
 		size_t nodes, slow;
-	} *of = xcalloc(d->leaf_count + 1, sizeof(*of));
+	} *of = xcalloc(leaves + (size_t)1, sizeof(*of));
 	size_t nodes = 0, slow = 0;
 
 	for (size_t i = 0; i < roster_ids(d->roster); i++) {
@@ -656,12 +657,12 @@ confirm_run_is_among_slow(struct diagnosis *d, const struct incident *k)
 		uint32_t leaf = diagnosis_leaf(d,
 		    roster_by_id(d->roster, i)->leaf);
 
-		if (t == NULL || t->known == 0 || leaf >= d->leaf_count)
+		if (t == NULL || t->known == 0 || leaf >= leaves)
 			continue;
 		of[leaf].nodes++;
 		of[leaf].slow += t->votes & 1;
 	}
-	for (uint32_t l = 0; l < d->leaf_count; l++)
+	for (uint32_t l = 0; l < leaves; l++)
 		if ((double)of[l].slow < SLOW_LEAF * (double)of[l].nodes) {
 			nodes += of[l].nodes;
 			slow += of[l].slow;
