@@ -335,6 +335,7 @@ score_leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 		aside += o->aside;
 		if (isnan(o->z))
 			continue;
+		ret->level = o->level;
 		slow += o->effect >= effect_min && o->z >= SLOW_Z;
 		s->x[n++] = o->z;
 	}
@@ -353,7 +354,6 @@ score_leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 		if (!isnan(obs[s->order[k]].z))
 			s->x[n++] = obs[s->order[k]].effect;
 	ret->leaf = leaf;
-	ret->level = obs[s->order[s->start[leaf]]].level;
 	ret->places = (uint32_t)n;
 	ret->slow = (uint32_t)slow;
 	ret->z = z;

@@ -66,7 +66,7 @@ struct score_leaf {
 	double effect;         /* median of its places against their peers */
 	double z;              /* z of that median */
 	double raw;            /* effect including the usual distance */
-	double level;          /* its first place's peers' typical x */
+	double level;          /* typical x of the peers of one of its places */
 };
 
 struct score;
