@@ -472,6 +472,8 @@ judge_leaf_reason(const struct judge *j, const struct track *t, double need,
 static double
 judge_rise(const struct judge *j, struct track *t, double level)
 {
+	if (isnan(level))
+		return 0;
 	if (t->state < JUDGE_OUTLIER) {
 		t->level_n += t->level_n < LEVEL_ROUNDS;
 		t->level += (float)((level - (double)t->level) / t->level_n);
@@ -481,7 +483,7 @@ judge_rise(const struct judge *j, struct track *t, double level)
 	    : fmax(0, level - (double)t->level);
 }
 
-/* level: the typical x of its peers in this round. */
+/* level: the typical x of its peers in this round; NAN: unknown. */
 static void
 judge_remember(const struct judge *j, struct track *t, double effect,
     double excuse, double z, int busy, double level)
@@ -840,7 +842,7 @@ judge_extra(struct judge *j, enum judge_kind kind, uint32_t index,
 
 	j->change_count = 0;
 	judge_remember(j, t, effect, 0,
-	    effect / wander_sd(&j->one, SCORE_SIGMA_MIN), 0, (double)t->level);
+	    effect / wander_sd(&j->one, SCORE_SIGMA_MIN), 0, NAN);
 	judge_test(t,
 	    !judge_is_tested(j, t) ? no_reason
 		: kind == JUDGE_NODE
