@@ -164,8 +164,8 @@ client_new(const struct client_options *o, struct err *err)
 		};
 		struct err why;
 
-		/* OpenSSL would block on a pipe. Options were checked before.
-		 */
+		/* Options were checked before. OpenSSL would block on a
+		 * pipe. */
 		for (size_t i = 0; i < ARRAY_LEN(files); i++)
 			if (files[i].path != NULL &&
 			    file_check(files[i].path, &why) < 0) {

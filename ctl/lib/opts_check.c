@@ -206,7 +206,7 @@ opts_check_run(const struct opt_row *row, const char *value, struct err *err)
 
 /* ---- files ---- */
 
-/* rc: of access, with errno. A folder is no file. */
+/* rc: the result of access, with errno. A folder is an error. */
 static int
 opts_check_file(const struct opt_row *row, const char *value, int rc,
     struct err *err)
