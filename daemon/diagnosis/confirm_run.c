@@ -50,8 +50,8 @@
  * its result is used nevertheless. */
 #define DISTURBED_MAX 4
 #define BUSY_SHARE    0.10 /* of a link */
-/* If more nodes were slow in the last round, on leaves with a smaller share of
- * slow nodes than SLOW_LEAF, a slow leaf is not believed. */
+/* A run blames no leaf if more of the nodes were slow in the last round,
+ * without leaves that are slow themselves: SLOW_LEAF of their nodes or more. */
 #define AMONG_SLOW 0.35
 #define SLOW_LEAF  0.67
 
@@ -639,9 +639,10 @@ confirm_run_is_leaf_slow(struct diagnosis *d, const struct incident *k)
 	    judge_least(k->series->judge) / 2;
 }
 
-/* Return 1 if so many nodes of leaves that are not slow themselves are slow
- * that some nodes that this run took for good probably are. If these share a
- * leaf, the whole leaf looks slow. */
+/* Return 1 if many nodes are slow: of leaves that are not slow themselves, or
+ * of a fleet that has become slower, a quarter. Then some nodes that this run
+ * took for good may be slow too, and if these share a leaf, the whole leaf
+ * looks slow. */
 static int
 confirm_run_is_among_slow(struct diagnosis *d, const struct incident *k)
 {

@@ -132,19 +132,6 @@ fault_drift_open(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 	incident_show_from(d, k, s, from);
 }
 
-/* Return 1 if it or its leaf has an open case: its round is not usual. */
-static int
-fault_drift_is_open(const struct diagnosis_series *s, const struct score_obs *o)
-{
-	const struct track *node = judge_track(s->judge, JUDGE_NODE, o->place);
-	const struct track *leaf = o->leaf == SCORE_NO_LEAF
-	    ? NULL
-	    : judge_track(s->judge, JUDGE_LEAF, o->leaf);
-
-	return (node != NULL && node->state >= JUDGE_OUTLIER) ||
-	    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
-}
-
 /* Learn the share of nodes whose round is newly outlying: a single slow pair
  * causes some if a node has few partners, and so does one bad spine of many.
  * The worst node of a round does not count, since it may be faulty. x is
@@ -185,10 +172,11 @@ fault_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		const struct score_obs *o = &d->obs[i];
 		struct drift *drift = series_drift_need(s, o->place);
 		double distance = o->effect + o->excuse + o->usual;
+		int is_slow = judge_is_slow(s->judge, o->place, o->leaf);
 
 		if (isnan(o->effect) || d->busy[i])
 			continue; /* no peers; or host contention explains it */
-		drift->frozen = (uint8_t)(fault_drift_is_open(s, o) ||
+		drift->frozen = (uint8_t)(is_slow ||
 		    distance > JUDGE_USUAL_MOST);
 		/* The level is relative to the fleet, so that the fleet's own
 		 * changes do not enter it. */
@@ -196,7 +184,7 @@ fault_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    judge_least(s->judge));
 		/* These rounds belong to that case: after it the newest mean
 		 * must not show a fault that was repaired. */
-		if (fault_drift_is_open(s, o) && drift->n > 0)
+		if (is_slow && drift->n > 0)
 			drift->now = drift->mean;
 		if (drift->n >= DRIFT_LEARN && drift->from == DRIFT_NONE &&
 		    !drift->frozen) {

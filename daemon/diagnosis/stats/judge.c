@@ -110,9 +110,9 @@
 #define DISMISSED_MOST   3.0
 /* An outlier ends below this share of the effect that made it one. */
 #define END_SHARE 0.5
-/* If a larger share of the places is slow, they make slowness typical: an
- * outlier then ends only relative to what was typical before, which is a mean
- * of this many rounds. */
+/* If a larger share of the places is slow, slowness is typical. Then an outlier
+ * ends only relative to the typical value before that: a mean of this many
+ * rounds. */
 #define LEVEL_SHARE  0.3
 #define LEVEL_ROUNDS 12
 
@@ -141,7 +141,7 @@ struct judge {
 	struct usual_prior prior;
 	struct judge_change *changes;
 	size_t change_count;
-	int most_slow; /* more than LEVEL_SHARE of the places are */
+	int are_many_slow; /* more than LEVEL_SHARE of the places */
 };
 
 void
@@ -467,8 +467,8 @@ judge_leaf_reason(const struct judge *j, const struct track *t, double need,
 		j->leaf.rounds < LEAF_KNOWN ? 0 : sd, 0 };
 }
 
-/* Return by how much what is typical has risen since the place became an
- * outlier, if outliers may be the reason. */
+/* Return the rise of the typical value since the place became an outlier, if
+ * outliers may be the reason; else 0. */
 static double
 judge_rise(const struct judge *j, struct track *t, double level)
 {
@@ -478,7 +478,7 @@ judge_rise(const struct judge *j, struct track *t, double level)
 		t->level_n += t->level_n < LEVEL_ROUNDS;
 		t->level += (float)((level - (double)t->level) / t->level_n);
 	}
-	return !j->most_slow || t->level_n == 0
+	return !j->are_many_slow || t->level_n == 0
 	    ? 0
 	    : fmax(0, level - (double)t->level);
 }
@@ -863,21 +863,24 @@ judge_least(const struct judge *j)
 	return j->least;
 }
 
+int
+judge_is_slow(const struct judge *j, uint32_t place, uint32_t leaf)
+{
+	const struct track *t = judge_track(j, JUDGE_NODE, place);
+	const struct track *l = judge_track(j, JUDGE_LEAF, leaf);
+
+	return (t != NULL && t->state >= JUDGE_OUTLIER) ||
+	    (l != NULL && l->state >= JUDGE_OUTLIER);
+}
+
 static int
-judge_are_most_slow(const struct judge *j, const struct score_obs *obs,
+judge_are_many_slow(const struct judge *j, const struct score_obs *obs,
     size_t count)
 {
 	size_t slow = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct track *node = judge_track(j, JUDGE_NODE,
-				       obs[i].place),
-				   *leaf = judge_track(j, JUDGE_LEAF,
-				       obs[i].leaf);
-
-		slow += (node != NULL && node->state >= JUDGE_OUTLIER) ||
-		    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
-	}
+	for (size_t i = 0; i < count; i++)
+		slow += (size_t)judge_is_slow(j, obs[i].place, obs[i].leaf);
 	return (double)slow > LEVEL_SHARE * (double)count;
 }
 
@@ -903,7 +906,7 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 		    wander_size(&j->mean[j->o.votes]) < FEW_KNOWN)
 			obs[i].peer_count = 0; /* too early to decide */
 	}
-	j->most_slow = judge_are_most_slow(j, obs, count);
+	j->are_many_slow = judge_are_many_slow(j, obs, count);
 	judge_hear_places(j, obs, count, busy);
 	judge_hear_leaves(j, leaves, leaf_count);
 	judge_hear_crowds(j, obs, count, leaves, leaf_count);
@@ -1029,8 +1032,8 @@ judge_slow_min(const struct judge *j, const struct track *t)
 	size_t count = j->tracks[is_node ? JUDGE_NODE : JUDGE_LEAF].count;
 	double sd = (double)t->sd, before = (double)t->before;
 	double few = fmax(0, 1.0 / (double)count - 1.0 / FEW_NODES);
-	double hour = wander_sd(&j->mean[LONG], 0), chance;
-	double rounds = track_effect(t);
+	double hour = wander_sd(&j->mean[LONG], 0);
+	double rounds = track_effect(t), chance, least;
 
 	/* A confirmation run is more exact than few rounds: their noise is not
 	 * part of its wander. Before a mean of an hour is known, half of the
@@ -1041,21 +1044,21 @@ judge_slow_min(const struct judge *j, const struct track *t)
 		sd = fmax(sd == 0 ? hour : fmin(sd, hour),
 		    judge_lasting_wander(j));
 	chance = judge_bad_threshold(&j->o, count) * sd;
-	/* The run has its own error, so its mean with the rounds must exceed
-	 * chance, too. */
-	if (is_node)
-		chance = fmax(chance * (1 + FEW_PARTNERS * few),
-		    rounds > 0 ? 2 * chance - rounds : 0);
-	/* Few nodes in few rounds overestimate their wander. A node at a
-	 * distance that is never usual is at fault, whatever they show. */
-	if (is_node)
+	if (is_node) {
+		/* The run has its own error, so its mean with the rounds must
+		 * exceed chance, too. */
+		double rest = rounds > 0 ? 2 * chance - rounds : 0;
+
+		chance = fmax(chance * (1 + FEW_PARTNERS * few), rest);
+		/* Few nodes in few rounds overestimate their wander. A node at
+		 * a distance that is never usual is at fault, whatever they
+		 * show. */
 		chance = fmin(chance, JUDGE_USUAL_MOST);
+	}
 	/* The node must also be slower than its own offset. */
-	return fmax(fmax((is_node ? CONFIRM_TIMES : CONFIRM_TIMES_LEAF) *
-				j->least -
-			    fmin(before, 0),
-			CONFIRM_SHARE * (rounds - before)),
-	    chance);
+	least = (is_node ? CONFIRM_TIMES : CONFIRM_TIMES_LEAF) * j->least -
+	    fmin(before, 0);
+	return fmax(fmax(least, CONFIRM_SHARE * (rounds - before)), chance);
 }
 
 int

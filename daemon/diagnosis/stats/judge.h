@@ -117,6 +117,8 @@ const struct track *judge_track(const struct judge *j, enum judge_kind kind,
 uint32_t judge_count(const struct judge *j, enum judge_kind kind);
 /* Return how many nodes or leaves are outliers or bad. */
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
+/* Return 1 if a place or its leaf is an outlier or bad. */
+int judge_is_slow(const struct judge *j, uint32_t place, uint32_t leaf);
 /* Return 1 if the newest round of a node or leaf is slower than wander or host
  * contention explain, 0 if not. Always 0 for an outlier. */
 int judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index);

@@ -41,9 +41,10 @@ struct track {
 	uint16_t scatter_n; /* over this many rounds */
 	float scale;  /* of a node: scatter of its rounds, relative to others */
 	float opened; /* the effect that made it an outlier */
-	float level;  /* its peers' typical x before it became one, and */
-	uint8_t
-	    level_n; /* the number of rounds of this mean, up to LEVEL_ROUNDS */
+	/* Its peers' typical x before it became an outlier: a mean of
+	 * level_n rounds. */
+	float level;
+	uint8_t level_n;
 	float dismissed; /* the effect that a confirmation run dismissed */
 	uint16_t hold;   /* for how many more rounds the dismissal counts */
 	/* Only for an outlier: its distance just before, if a step from that

@@ -468,9 +468,9 @@ test_hysteresis(void **state)
 	judge_free(j);
 }
 
-/* Two of four leaves are slow; then all nodes are, as those of the other leaves
- * meet slow ones. The leaves are not normal for this reason. They are after the
- * repair. A single node does not make all others slow, so it is normal if they
+/* Two of four leaves are slow; then all nodes are, since nodes of the other
+ * leaves meet slow ones. This does not make the two leaves normal; the repair
+ * does. A single node does not make all others slow, so it is normal if they
  * are as slow. */
 static void
 test_most_slow(void **state)
