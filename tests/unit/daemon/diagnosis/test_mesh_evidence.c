@@ -229,19 +229,17 @@ test_mtu_spine(void **state)
 	assert_int_equal(told.alarms, 2);
 }
 
-/* If a topology lists the switches, they are named. */
+/* Load a topology that lists the switches above leaves. */
 static void
-test_spines_named(void **state)
+list_spines(struct fix *f)
 {
 	static const char file[] = "leaf1 node[1-4] up=s[1-2]\n"
 				   "leaf2 node[5-8] up=s[1-2]\n"
 				   "leaf3 node[9-12] up=s[1-2]*2\n";
-	struct fix *f = *state;
 	char path[] = "/tmp/test_spines.XXXXXX";
 	struct topo *none = f->topo;
 	struct err err;
 	int fd = mkstemp(path);
-	json_t *list;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, file, strlen(file)), (int)strlen(file));
@@ -251,6 +249,18 @@ test_spines_named(void **state)
 	roster_set_topo(f->roster, f->topo);
 	topo_free(none);
 	diagnosis_leaves_changed(f->diagnosis);
+}
+
+/* If a topology lists the switches, they are named. */
+static void
+test_spines_named(void **state)
+{
+	struct fix *f = *state;
+	struct topo *none;
+	struct err err;
+	json_t *list;
+
+	list_spines(f);
 	hear_paths(f, -1, -1, 1);
 	assert_int_equal(told.alarms, 0);
 	expect_text(f,
@@ -281,6 +291,52 @@ test_spines_named(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* An epoch in which every second path between leaves carries nothing. */
+static void
+hear_dead_spine(struct fix *f)
+{
+	struct mesh_path paths[NODES * NODES];
+	size_t n = 0;
+
+	for (int a = 0; a < NODES; a++)
+		for (int b = 0; b < NODES; b++) {
+			int dead = a / 4 != b / 4 && (a + b) % 2 == 0;
+
+			if (a != b)
+				paths[n++] = (struct mesh_path){ (uint32_t)a,
+					(uint32_t)b, dead ? 0 : 90,
+					dead ? 90 : 0, dead ? 0 : 30,
+					dead ? 30 : 0, 0, 8972, 9000, 0 };
+		}
+	diagnosis_paths(f->diagnosis, paths, n);
+}
+
+/* The losses of a leaf belong to a dead spine once that is known, and its case
+ * ends. */
+static void
+test_dead_spine(void **state)
+{
+	struct fix *f = *state;
+	json_t *list;
+
+	list_spines(f);
+	for (int i = 0; i < 4; i++) {
+		hear_mesh(f, "leaf", 0, 0);
+		hear_mesh(f, "spine", 0, 0xf0);
+	}
+	expect_text(f, "so its uplink is faulty");
+	for (int i = 0; i < 2; i++) {
+		hear_dead_spine(f);
+		hear_mesh(f, "leaf", 0, 0);
+		hear_mesh(f, "spine", 0, 0xf0);
+		assert_int_equal(open_cases(f), 1);
+	}
+	list = diagnosis_json(f->diagnosis, 0);
+	assert_string_equal(member_text(json_array_get(list, 0), "kind"),
+	    "spine");
+	json_decref(list);
+}
+
 /* A path that loses everything in two consecutive epochs is reported once. */
 static void
 test_dead_path(void **state)
@@ -308,6 +364,7 @@ main(void)
 		DIAGNOSIS_TEST(test_mtu_spine),
 		DIAGNOSIS_TEST(test_spines_named),
 		DIAGNOSIS_TEST(test_dead_path),
+		DIAGNOSIS_TEST(test_dead_spine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
