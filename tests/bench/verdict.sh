@@ -21,7 +21,9 @@ row() # FILE
 	[ ! -s "$to" ] || return 0
 	"$bench" ${most:+-t "$most"} "$1" >"$to.new" 2>"$to.err"
 	cat "$to.err" >&2
-	tail -n +3 "$to.new" >"$to" && rm "$to.new"
+	tail -n +3 "$to.new" >"$to"
+	rm "$to.new"
+	[ -s "$to" ] # else it was ended
 }
 
 export -f row

@@ -29,7 +29,14 @@ middle of the interval. Medians.
 |---|---:|---:|---:|---:|---:|---:|
 END
 awk '
-function put(name, class, least,    i, k, n, is_in, fast, w, r, t)
+function sort(x, n,    i, k, t)
+{
+	for (i = 2; i <= n; i++)
+		for (k = i; k > 1 && x[k] < x[k - 1]; k--) {
+			t = x[k]; x[k] = x[k - 1]; x[k - 1] = t
+		}
+}
+function put(name, class, least,    i, n, is_in, fast, w, r)
 {
 	for (i = 1; i <= NR; i++) {
 		if ((class != "" && of[i] != class) || times[i] < least)
@@ -40,11 +47,8 @@ function put(name, class, least,    i, k, n, is_in, fast, w, r, t)
 		is_in += lo[i] <= got[i] && got[i] <= hi[i]
 		fast += got[i] < lo[i]
 	}
-	for (i = 1; i < n; i++)
-		for (k = i + 1; k <= n; k++) {
-			if (w[k] < w[i]) { t = w[i]; w[i] = w[k]; w[k] = t }
-			if (r[k] < r[i]) { t = r[i]; r[i] = r[k]; r[k] = t }
-		}
+	sort(w, n)
+	sort(r, n)
 	if (n > 0)
 		printf "| %s | %d | %d | %d | %d | %.2f | %.2f |\n", name, n,
 		    is_in, fast, n - is_in - fast, w[int((n + 1) / 2)],
@@ -52,17 +56,14 @@ function put(name, class, least,    i, k, n, is_in, fast, w, r, t)
 	inside = is_in
 }
 # The share of the width, as a logarithm, that contains 95 of 100 cases.
-function enough(    i, k, n, u, t)
+function enough(    i, u)
 {
 	for (i = 1; i <= NR; i++) {
 		u[i] = log(got[i] / sqrt(lo[i] * hi[i])) / log(hi[i] / lo[i])
 		u[i] = 2 * (u[i] < 0 ? -u[i] : u[i])
-		for (k = i; k > 1 && u[k] < u[k - 1]; k--) {
-			t = u[k]; u[k] = u[k - 1]; u[k - 1] = t
-		}
 	}
-	n = int(0.95 * NR + 0.999)
-	return u[n]
+	sort(u, NR)
+	return u[int(0.95 * NR + 0.999)]
 }
 { of[NR] = $2; lo[NR] = $6; got[NR] = $7; hi[NR] = $8; times[NR] = $10 }
 END {
