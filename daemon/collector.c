@@ -495,14 +495,20 @@ collector_counters(void *ctx, const struct run *r, const struct node *n,
 }
 
 static void
-collector_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
+collector_stuck(void *ctx, const struct run *r, const struct run_stuck *pairs,
+    size_t count)
 {
+	struct diagnosis_stuck *tell = xcalloc(count, sizeof(*tell));
 	struct run_facts f = run_facts(r);
 	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
 		f.launcher, NULL, NULL };
 	struct collector *c = ctx;
 
-	diagnosis_stuck(c->diagnosis, &from, s->a, s->b, s->what, s->waited_s);
+	for (size_t i = 0; i < count; i++)
+		tell[i] = (struct diagnosis_stuck){ pairs[i].a, pairs[i].b,
+			pairs[i].what, pairs[i].waited_s };
+	diagnosis_stuck(c->diagnosis, &from, tell, count);
+	free(tell);
 }
 
 static int

@@ -41,6 +41,9 @@ enum canary_test {
 	CANARY_MAX
 };
 
+/* In reports of ranks that are stuck in a plan, in place of a test. */
+#define NAMES_PLAN "plan"
+
 /* The properties of one canary test. */
 struct test_row {
 	const char *name;  /* in campaigns and records */

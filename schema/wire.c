@@ -101,7 +101,7 @@ FIELDS(rank_lost) = {
 	{ "abort", 's', 1, "the reason given to MPI_Abort" },
 	{ "stuck", 'o', 1,
 	    "of a rank that is alive and waits for another one: rank, node, "
-	    "what (the test), waited_s, at (number of the exchange)" },
+	    "what (the test, or plan), waited_s, at (number of the exchange)" },
 	LAST
 };
 FIELDS(counters) = {

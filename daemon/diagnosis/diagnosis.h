@@ -130,12 +130,18 @@ void diagnosis_mesh(struct diagnosis *d, const struct round *round);
 /* Process the mesh's pairs of one epoch; ids are of nodes of the roster. */
 void diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
     size_t count);
-/* Report two nodes of a run between which an exchange did not end; test is a
- * word of names_tests. */
+/* Two nodes between which an exchange did not end; test is a word of
+ * names_tests, or NAMES_PLAN. */
+struct diagnosis_stuck {
+	const struct node *a, *b;
+	const char *test;
+	double waited_s;
+};
+/* Report all these pairs of a run. */
 void diagnosis_stuck(struct diagnosis *d, const struct diagnosis_source *from,
-    const struct node *a, const struct node *b, const char *test,
-    double waited_s);
-/* Return 1 and the reason if runs should skip this node at present, else 0. */
+    const struct diagnosis_stuck *pairs, size_t count);
+/* Return 1 and the reason if runs should skip this node at present, because MPI
+ * cannot exchange messages with it; else 0. */
 int diagnosis_avoid(const struct diagnosis *d, const struct node *n,
     struct err *err);
 /* Process a counters message of a node. */

@@ -43,6 +43,7 @@ struct fault_kind {
 	uint8_t is_share;       /* 1: only some pairs of its subject are slow */
 	uint8_t is_confirmable; /* 1: a confirmation run can confirm it */
 	uint8_t is_certain;     /* 1: if bad, it needs no other explanation */
+	uint8_t stops_runs; /* 1: MPI cannot exchange messages with a subject */
 	/* 1: not loaded, but detected again after a restart. */
 	uint8_t is_volatile;
 

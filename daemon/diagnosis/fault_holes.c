@@ -259,6 +259,7 @@ const struct fault_kind fault_mtu = {
 	.source = FAULT_FACT,
 	.bytes = sizeof(struct hole_place),
 	.is_certain = 1,
+	.stops_runs = 1,
 	.text = fault_holes_text,
 	.json = fault_holes_json,
 	.restore = fault_holes_restore,

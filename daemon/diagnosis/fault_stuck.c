@@ -42,30 +42,43 @@ fault_stuck_open(struct diagnosis *d, uint32_t node,
 	incident_show_from(d, k, s, is_new ? from : NULL);
 }
 
-void
-diagnosis_stuck(struct diagnosis *d, const struct diagnosis_source *from,
-    const struct node *a, const struct node *b, const char *test,
-    double waited_s)
+/* Neither node is named: report the pair once. */
+static void
+fault_stuck_tell(struct diagnosis *d, const struct diagnosis_source *from,
+    const struct diagnosis_stuck *s)
 {
-	uint32_t ids[2] = { (uint32_t)a->id, (uint32_t)b->id };
-	struct stuck_pair p = { { ids[0], ids[1] }, .at_ns = clk_ns(),
-		.waited_s = waited_s };
 	struct err err;
 
-	snprintf(p.what, sizeof(p.what), "%.15s", test);
-	stuck_note(&d->stuck, &p);
-	if (!stuck_is_named(&d->stuck, ids[0]) &&
-	    !stuck_is_named(&d->stuck, ids[1])) {
-		err_say(&err,
-		    "an exchange of %.80s with %.80s did not end within %.0f s "
-		    "(%s, run %s): one of these nodes, or the path between "
-		    "them, is faulty",
-		    a->name, b->name, waited_s, test, from->run);
-		log_warnx("%s", err.text);
-		store_put_event(d->store, "alarm", a->name, err.text);
+	if (stuck_is_named(&d->stuck, (uint32_t)s->a->id) ||
+	    stuck_is_named(&d->stuck, (uint32_t)s->b->id))
+		return;
+	err_say(&err,
+	    "an exchange of %.80s with %.80s did not end within %.0f s "
+	    "(%s, run %s): one of these nodes, or the path between them, is "
+	    "faulty",
+	    s->a->name, s->b->name, s->waited_s, s->test, from->run);
+	log_warnx("%s", err.text);
+	store_put_event(d->store, "alarm", s->a->name, err.text);
+}
+
+void
+diagnosis_stuck(struct diagnosis *d, const struct diagnosis_source *from,
+    const struct diagnosis_stuck *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct stuck_pair p = { { (uint32_t)pairs[i].a->id,
+					    (uint32_t)pairs[i].b->id },
+			.at_ns = clk_ns(), .waited_s = pairs[i].waited_s };
+
+		snprintf(p.what, sizeof(p.what), "%.15s", pairs[i].test);
+		stuck_note(&d->stuck, &p);
 	}
-	for (int i = 0; i < 2; i++)
-		fault_stuck_open(d, ids[i], from);
+	/* Whether a node explains most pairs is known after the last one. */
+	for (size_t i = 0; i < count; i++) {
+		fault_stuck_tell(d, from, &pairs[i]);
+		fault_stuck_open(d, (uint32_t)pairs[i].a->id, from);
+		fault_stuck_open(d, (uint32_t)pairs[i].b->id, from);
+	}
 }
 
 int
@@ -74,13 +87,20 @@ diagnosis_avoid(const struct diagnosis *d, const struct node *n,
 {
 	const struct stuck_pair *p = stuck_out(&d->stuck, (uint32_t)n->id,
 	    clk_ns());
+	const struct incident *k;
 
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (k->fault->stops_runs && !k->over &&
+		    ((k->kind == JUDGE_NODE && k->index == n->id) ||
+			(k->kind == JUDGE_LEAF &&
+			    strcmp(k->subject, n->leaf) == 0)))
+			return err_set(err, 1, "%.80s: %s", k->subject,
+			    names_whats[k->what].text);
 	if (p == NULL)
 		return 0;
-	err_say(err, "%.80s is skipped: its exchange with %.80s did not end",
+	return err_set(err, 1, "an exchange of %.80s with %.80s did not end",
 	    n->name,
 	    roster_by_id(d->roster, p->nodes[p->nodes[0] == n->id])->name);
-	return 1;
 }
 
 /* A run has ended: nodes that it measured are not stuck. */

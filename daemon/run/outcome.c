@@ -31,6 +31,17 @@
 /* The start of srun's message; a reason follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
+/* Return the known word for what a rank waits in; NULL: it is none. */
+static const char *
+outcome_stuck_what(const char *word)
+{
+	int test = STR_FIND(names_tests, word);
+
+	if (test >= 0)
+		return names_tests[test].name;
+	return strcmp(word, NAMES_PLAN) == 0 ? NAMES_PLAN : NULL;
+}
+
 /* A rank reports another one as lost. Only reports from nodes of the run count,
  * since every holder of a certificate can send them. */
 static int
@@ -39,7 +50,7 @@ outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 	const json_t *with = json_object_get(msg, "stuck");
 	struct node *other = roster_find(r->all->roster,
 	    member_text(with, "node"));
-	int test = STR_FIND(names_tests, member_text(with, "what"));
+	const char *what = outcome_stuck_what(member_text(with, "what"));
 	struct stuck_rank *s;
 	uint64_t waited_ns;
 
@@ -47,8 +58,8 @@ outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 		other = NULL;
 	else if (other == NULL || other == n || run_node_index(r, other) < 0)
 		return 0;
-	if (test < 0 || r->stuck_count == STUCK_RANKS_MAX || run_is_final(r) ||
-	    r->end_seen)
+	if (what == NULL || r->stuck_count == STUCK_RANKS_MAX ||
+	    run_is_final(r) || r->end_seen)
 		return 0;
 	r->stuck = xmore(r->stuck, r->stuck_count, sizeof(r->stuck[0]));
 	s = &r->stuck[r->stuck_count];
@@ -56,7 +67,7 @@ outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 		.with = member_int(with, "rank"),
 		.node = n,
 		.with_node = other,
-		.what = names_tests[test].name,
+		.what = what,
 		.waited_s = fmin(fmax(member_number(with, "waited_s"), 0),
 		    86400),
 		.at = member_unsigned(with, "at") };
@@ -115,6 +126,10 @@ outcome_stuck_silent(const struct run *r, struct stuck_rank ret[2])
 	struct node *silent = NULL;
 	size_t count = 0;
 
+	/* A rank that named a peer which is behind is not in a collective. */
+	for (size_t i = 0; i < r->stuck_count; i++)
+		if (r->stuck[i].with_node != NULL)
+			return 0;
 	for (size_t i = 0; i < r->node_count; i++) {
 		size_t k = 0;
 
@@ -161,6 +176,7 @@ static void
 outcome_finish_stuck(struct run *r, const struct symptom *sign)
 {
 	struct stuck_rank pairs[STUCK_RANKS_MAX];
+	struct run_stuck tell[STUCK_RANKS_MAX];
 	size_t count = outcome_stuck_pairs(r, pairs);
 	const struct runs_ops *ops = r->all->ops;
 	char text[SYMPTOM_TEXT_MAX];
@@ -190,10 +206,11 @@ outcome_finish_stuck(struct run *r, const struct symptom *sign)
 		utf8_format(text + strlen(text), sizeof(text) - strlen(text),
 		    "; %.64s with %.64s", pairs[i].node->name,
 		    pairs[i].with_node->name);
-	for (size_t i = 0; ops->stuck != NULL && i < count; i++)
-		ops->stuck(r->all->ctx, r,
-		    &(struct run_stuck){ pairs[i].node, pairs[i].with_node,
-			pairs[i].what, pairs[i].waited_s });
+	for (size_t i = 0; i < count; i++)
+		tell[i] = (struct run_stuck){ pairs[i].node, pairs[i].with_node,
+			pairs[i].what, pairs[i].waited_s };
+	if (ops->stuck != NULL && count > 0)
+		ops->stuck(r->all->ctx, r, tell, count);
 	r->stuck_named = count;
 	run_finish(r, sign->state, sign->cause, text);
 }

@@ -41,7 +41,7 @@ struct store;
 /* Two nodes between which an exchange did not end. */
 struct run_stuck {
 	const struct node *a, *b;
-	const char *what; /* the test, a word of names_tests */
+	const char *what; /* the test, a word of names_tests, or NAMES_PLAN */
 	double waited_s;
 };
 
@@ -61,10 +61,10 @@ struct runs_ops {
 	    const struct record_line *line);
 	/* The run has a new state. */
 	void (*changed)(void *ctx, const struct run *r);
-	/* Two nodes of the run cannot exchange messages; called before its end.
-	 * May be NULL. */
-	void (
-	    *stuck)(void *ctx, const struct run *r, const struct run_stuck *s);
+	/* Nodes of the run cannot exchange messages; called once, before its
+	 * end. May be NULL. */
+	void (*stuck)(void *ctx, const struct run *r,
+	    const struct run_stuck *pairs, size_t count);
 	/* Return 1 with the reason in err if runs should avoid that node. May
 	 * be NULL. */
 	int (*avoid)(void *ctx, const struct node *n, struct err *err);

@@ -68,7 +68,7 @@
 struct stuck_rank {
 	int64_t rank, with; /* rank waits for rank with; -1: unknown */
 	struct node *node, *with_node; /* with_node NULL: unknown */
-	const char *what;              /* the test, a word of names_tests */
+	const char *what; /* the test, a word of names_tests, or NAMES_PLAN */
 	double waited_s;
 	uint64_t at; /* number of the exchange, the same on all ranks */
 };

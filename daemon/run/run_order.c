@@ -190,6 +190,8 @@ run_order_on(struct run *r)
 			return;
 		o.origin = RUN_BY_AGAIN;
 		snprintf(by, sizeof(by), AGAIN_BY, r->id);
+	} else if (options_runs_plans(r->conf)) {
+		return; /* a search measures with canaries only */
 	} else if (r->cause == CAUSE_STUCK ||
 	    (r->origin == RUN_BY_SEARCH &&
 		(r->state == RUN_NONSTART || r->state == RUN_TIMED_OUT))) {

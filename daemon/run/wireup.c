@@ -221,11 +221,24 @@ wireup_busiest(const struct run *r)
 	return worst;
 }
 
+/* Return 1 and the reason if MPI cannot exchange messages with a node. */
+static int
+wireup_is_known_faulty(const struct run *r, struct err *err)
+{
+	const struct runs_ops *ops = r->all->ops;
+
+	for (size_t i = 0; ops->avoid != NULL && i < r->node_count; i++)
+		if (ops->avoid(r->all->ctx, r->nodes[i].node, err))
+			return 1;
+	return 0;
+}
+
 void
 wireup_text(const struct run *r, char *ret, size_t cap_bytes)
 {
 	const struct wireup *w = r->wireup;
 	const struct node *busy;
+	struct err err;
 	char names[SYMPTOM_TEXT_MAX / 2];
 	long long ranks;
 	size_t met;
@@ -248,6 +261,13 @@ wireup_text(const struct run *r, char *ret, size_t cap_bytes)
 	if (w->fence == 0)
 		return;
 	busy = wireup_busiest(r);
+	if (wireup_is_known_faulty(r, &err)) {
+		utf8_format(ret + strlen(ret), cap_bytes - strlen(ret),
+		    ", and MPI_Init did not complete; the probable cause is "
+		    "known: %s; see coalctl verdict list",
+		    err.text);
+		return;
+	}
 	utf8_format(ret + strlen(ret), cap_bytes - strlen(ret),
 	    ", and MPI_Init did not complete: allow TCP between these nodes, "
 	    "in both directions, on the ports of mpi.ports (any port without "

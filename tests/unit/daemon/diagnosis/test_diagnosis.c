@@ -216,14 +216,17 @@ test_stuck(void **state)
 
 	hear_round(f, 0);
 	assert_false(diagnosis_avoid(d, node5, &err));
-	diagnosis_stuck(d, &from, node2, node5, "lat", 5);
+	diagnosis_stuck(d, &from,
+	    &(struct diagnosis_stuck){ node2, node5, "lat", 5 }, 1);
 	assert_int_equal(told.alarms, 1);
 	assert_int_equal(open_cases(f), 0);
 	assert_true(diagnosis_avoid(d, node5, &err));
 	assert_non_null(strstr(err.text, "node2"));
 	assert_false(diagnosis_avoid(d, node2, &err));
-	diagnosis_stuck(d, &from, roster_find(f->roster, "node9"), node5, "bw",
-	    7);
+	diagnosis_stuck(d, &from,
+	    &(struct diagnosis_stuck){ roster_find(f->roster, "node9"), node5,
+		"bw", 7 },
+	    1);
 	assert_int_equal(told.alarms, 1);
 	assert_int_equal(open_cases(f), 1);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
@@ -240,6 +243,31 @@ test_stuck(void **state)
 	assert_false(diagnosis_avoid(d, node5, &err));
 	assert_non_null(
 	    strstr(told.last, "exchanges with this node complete again"));
+}
+
+/* All pairs of a run count at once: two leaves that cannot exchange messages
+ * name no node, not even for a moment. */
+static void
+test_stuck_pairs(void **state)
+{
+	static const struct diagnosis_source from = { "run-9", "watch",
+		"background", "openmpi", "agents", NULL, NULL };
+	struct fix *f = *state;
+	const struct node *of[] = { roster_find(f->roster, "node1"),
+		roster_find(f->roster, "node2"),
+		roster_find(f->roster, "node5"),
+		roster_find(f->roster, "node6") };
+	const struct diagnosis_stuck pairs[] = { { of[1], of[2], "bw", 7 },
+		{ of[1], of[3], "bw", 7 }, { of[0], of[2], "bw", 7 },
+		{ of[0], of[3], "bw", 7 } };
+
+	hear_round(f, 0);
+	told.alarms = 0;
+	told.last[0] = '\0';
+	diagnosis_stuck(f->diagnosis, &from, pairs, ARRAY_LEN(pairs));
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(told.alarms, 4);
+	assert_null(strstr(told.last, "complete again"));
 }
 
 /* A score is the judge's own z; the verdict counts. One slow round has a z
@@ -1058,6 +1086,7 @@ main(void)
 		DIAGNOSIS_TEST(test_device),
 		DIAGNOSIS_TEST(test_bytes),
 		DIAGNOSIS_TEST(test_stuck),
+		DIAGNOSIS_TEST(test_stuck_pairs),
 		DIAGNOSIS_TEST(test_score_and_verdict),
 		DIAGNOSIS_TEST(test_score_of_rings),
 		DIAGNOSIS_TEST(test_leaf_goes),

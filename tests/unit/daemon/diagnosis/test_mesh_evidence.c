@@ -155,7 +155,17 @@ hear_paths(struct fix *f, int node, int leaf, int spine)
 	diagnosis_paths(f->diagnosis, paths, n);
 }
 
-/* Bad at once, over a slow node too, and ended by the first epoch without. */
+static int
+is_avoided(struct fix *f, const char *node)
+{
+	struct err err;
+
+	return diagnosis_avoid(f->diagnosis, roster_find(f->roster, node),
+	    &err);
+}
+
+/* Bad at once, over a slow node too, and ended by the first epoch without.
+ * Meanwhile runs skip the node: MPI cannot start with it. */
 static void
 test_mtu_node(void **state)
 {
@@ -165,6 +175,7 @@ test_mtu_node(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_mesh(f, "spine", 1 << 4, 0);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	assert_false(is_avoided(f, "node5"));
 	hear_paths(f, 4, -1, 0);
 	hear_paths(f, 4, -1, 0);
 	assert_int_equal(open_cases(f), 1);
@@ -174,6 +185,8 @@ test_mtu_node(void **state)
 	    "those of 64 bytes arrive: the cause is an MTU below 9000 on "
 	    "its link, and no ICMP error was received (echo-large); check "
 	    "the MTU");
+	assert_true(is_avoided(f, "node5"));
+	assert_false(is_avoided(f, "node6"));
 	list = diagnosis_json(f->diagnosis, 0);
 	first = json_array_get(list, 0);
 	assert_string_equal(member_text(first, "what"), "mtu");
@@ -190,6 +203,7 @@ test_mtu_node(void **state)
 	hear_paths(f, -1, -1, 0);
 	assert_int_equal(open_cases(f), 0);
 	assert_non_null(strstr(told.last, "large packets pass"));
+	assert_false(is_avoided(f, "node5"));
 }
 
 static void
@@ -204,6 +218,9 @@ test_mtu_leaf(void **state)
 	    "leaf 10.78.2.0/24: datagrams of 8972 bytes are lost on 64 of 64 "
 	    "paths to other leaves and on 0 of 12 inside while those of 64 "
 	    "bytes arrive: the cause is an MTU below 9000 on its uplink");
+	assert_true(is_avoided(f, "node5"));
+	assert_true(is_avoided(f, "node8"));
+	assert_false(is_avoided(f, "node4"));
 	list = diagnosis_json(f->diagnosis, 0);
 	fix_again(f);
 	diagnosis_load(f->diagnosis, list);

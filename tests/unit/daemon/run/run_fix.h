@@ -217,21 +217,25 @@ fix_changed(void *ctx, const struct run *r)
 }
 
 static inline void
-fix_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
+fix_stuck(void *ctx, const struct run *r, const struct run_stuck *pairs,
+    size_t count)
 {
+	const struct run_stuck *s = &pairs[count - 1];
+
 	(void)ctx;
 	(void)r;
 	snprintf(fix.stuck, sizeof(fix.stuck), "%s %s %s", s->a->name,
 	    s->b->name, s->what);
-	fix.stuck_count++;
+	fix.stuck_count += (int)count;
 }
 
 static inline int
 fix_avoid(void *ctx, const struct node *n, struct err *err)
 {
 	(void)ctx;
-	(void)err;
-	return strcmp(n->name, fix.avoid) == 0;
+	return strcmp(n->name, fix.avoid) == 0
+	    ? err_set(err, 1, "%s: large packets are lost", n->name)
+	    : 0;
 }
 
 static const struct runs_ops fix_ops = { fix_send, fix_share, fix_hang_up,

@@ -40,7 +40,7 @@ test_rank_lost(void **state)
 }
 
 static void
-says_stuck(const char *run, int rank, int with, int at)
+says_stuck_in(const char *run, int rank, int with, int at, const char *what)
 {
 	char name[16], other[16];
 
@@ -49,8 +49,14 @@ says_stuck(const char *run, int rank, int with, int at)
 	fix_says(name, WIRE_RANK_LOST,
 	    json_pack("{s:s, s:i, s:i, s:b, s:{s:i, s:s, s:s, s:f, s:i}}",
 		"run", run, "rank", rank, "pid", 9, "exited", 1, "stuck",
-		"rank", with, "node", other, "what", "lat", "waited_s", 5.0,
+		"rank", with, "node", other, "what", what, "waited_s", 5.0,
 		"at", at));
+}
+
+static void
+says_stuck(const char *run, int rank, int with, int at)
+{
+	says_stuck_in(run, rank, with, at, "lat");
 }
 
 /* In a ring finally all ranks wait: one waits for a rank that is elsewhere, or
@@ -103,6 +109,29 @@ test_stuck(void **state)
 	    "ranks of all nodes but n3 were stuck for 5 s (lat)");
 	assert_int_equal(fix.stuck_count, 2);
 	assert_string_equal(fix.stuck, "n1 n3 lat");
+	fix_teardown();
+
+	/* One waits in a barrier that another has left, and a third has nothing
+	 * to report: none is named. */
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	says_stuck(run, 1, -1, 6);
+	says_stuck(run, 0, 1, 7);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK, "ranks of n2 and others");
+	assert_int_equal(fix.stuck_count, 0);
+	fix_teardown();
+
+	/* A rank that only receives is ahead of one that sends. */
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	says_stuck_in(run, 0, 1, 7, "plan");
+	says_stuck_in(run, 1, 2, 6, "plan");
+	says_stuck_in(run, 0, 2, 8, "another word");
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "rank 1 on n2 was stuck with rank 2 on n3 for 5 s (plan)");
+	assert_int_equal(fix.stuck_count, 1);
 	fix_teardown();
 
 	fix_setup(3); /* all report */

@@ -210,6 +210,23 @@ test_waits(void **state)
 	    "it); or the nodes are overloaded: processes on n2 wait for a core "
 	    "for 90 % of the time");
 	fix_teardown();
+
+	/* The same, with a node that no run can use. */
+	fix_setup(3);
+	fix_launched(run, FIX_CAMPAIGN "nodes = n[1-3]\n");
+	snprintf(fix.avoid, sizeof(fix.avoid), "n2");
+	for (int i = 1; i <= 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_says(name, WIRE_LAUNCHED,
+		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
+		gives(name, run, 1, "");
+	}
+	fix_pass(60, NULL);
+	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
+	    "MPI_Init did not complete; the probable cause is known: n2");
+	fix_teardown();
 }
 
 static void
