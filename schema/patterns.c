@@ -483,6 +483,12 @@ const struct conf_row options_campaign[] = {
 	{ "measure", "time", CONF_SPAN, 0.001, 3600, NULL, "1s", "s",
 	    "Time limit of one measurement. No effect if measure.iterations "
 	    "is set." },
+	{ "measure", "stuck", CONF_SPAN, 0.1, 3600, NULL, "10s", "s",
+	    "Time without any complete message after which a plan is stuck, "
+	    "in addition to the time that its messages need: the run then "
+	    "ends, and both nodes of a pending message are named. The first "
+	    "run of a plan may need the time of 10 Mbit/s, later ones 50 times "
+	    "the longest wait so far." },
 	{ "measure", "precision", CONF_REAL, 0.001, 1, NULL, "0.05", "1",
 	    "A measurement ends when the 95 % confidence interval of the "
 	    "median is this narrow, relative to the median. 0.05 is 5 %." },

@@ -39,8 +39,11 @@ canary_stuck_limit_ns(const struct canary *c)
 static void
 canary_op_one_way(struct canary *c)
 {
-	struct control_peers peers = { names_tests[c->test].name, c->comm,
-		&c->left, 1, canary_stuck_limit_ns(c) };
+	struct control_peers peers = { .what = names_tests[c->test].name,
+		.comm = c->comm,
+		.ranks = &c->left,
+		.count = 1,
+		.limit_ns = canary_stuck_limit_ns(c) };
 	struct link *l = c->link;
 
 	link_begin(l);
@@ -67,8 +70,11 @@ canary_op_exchange(struct canary *c)
 {
 	static const int tags[2] = { TAG_TO_LEFT, TAG_TO_RIGHT };
 	int sides[2] = { c->left, c->right }, right = c->left == c->right;
-	struct control_peers peers = { names_tests[c->test].name, c->comm,
-		sides, 2, canary_stuck_limit_ns(c) };
+	struct control_peers peers = { .what = names_tests[c->test].name,
+		.comm = c->comm,
+		.ranks = sides,
+		.count = 2,
+		.limit_ns = canary_stuck_limit_ns(c) };
 	char *from_left = c->recv;
 	char *from_right = c->recv + c->bytes * (size_t)c->window;
 	struct link *l = c->link;
@@ -103,10 +109,12 @@ canary_op_exchange_sync(struct canary *c)
 static void
 canary_op_incast(struct canary *c)
 {
-	struct control_peers peers = { names_tests[c->test].name, c->comm,
-		c->way == CANARY_RECEIVES ? c->senders : &c->left,
-		c->way == CANARY_RECEIVES ? c->sender_count : 1,
-		canary_stuck_limit_ns(c) };
+	int receives = c->way == CANARY_RECEIVES;
+	struct control_peers peers = { .what = names_tests[c->test].name,
+		.comm = c->comm,
+		.ranks = receives ? c->senders : &c->left,
+		.count = receives ? c->sender_count : 1,
+		.limit_ns = canary_stuck_limit_ns(c) };
 	struct link *l = c->link;
 	size_t at = 0;
 

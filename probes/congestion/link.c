@@ -285,7 +285,7 @@ link_wait(struct link *l, const struct control_peers *p)
 void
 link_wait_all(struct link *l, const char *what)
 {
-	struct control_peers none = { what, l->comm, NULL, 0, 0 };
+	struct control_peers none = { .what = what, .comm = l->comm };
 
 	if (l->xccl == NULL)
 		return;

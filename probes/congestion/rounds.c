@@ -84,7 +84,6 @@ rounds_begin(struct rounds *r, const struct rounds_ask *ask, int whole,
     struct rounds_result *ret)
 {
 	struct canary *c = ask->canary;
-	MPI_Request req;
 	struct ring ring = { r->settings->seed, (int)c->test, ask->number,
 		r->world->local, c->size, canary_ops[c->test].natural };
 
@@ -113,8 +112,7 @@ rounds_begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 	control_watch(r->world, names_tests[c->test].name);
 	control_agree(r->world, names_tests[c->test].name, 0);
 	/* All are there. The order in which they leave matters: see below. */
-	MPI_DO(MPI_Ibarrier(r->world->group, &req));
-	control_complete(&req);
+	control_meet(r->world, names_tests[c->test].name);
 }
 
 struct chunks {
@@ -134,7 +132,6 @@ rounds_run_chunks(struct rounds *r, struct canary *c,
 	uint64_t begun_ns = clk_ns(), start_ns;
 	int count = chunks->count, done = 0, active = !rounds_is_idle(r, c);
 	int next = count < chunks->first ? count : chunks->first;
-	MPI_Request req;
 
 	while (done < count) {
 		control_watch(r->world, name);
@@ -142,10 +139,8 @@ rounds_run_chunks(struct rounds *r, struct canary *c,
 		 * that is not counted. Ranks come from a look at different
 		 * times, and where ranks share cores the order in which they
 		 * then wait for each other lasts to the end of the chunk. */
-		if (done > 0) {
-			MPI_DO(MPI_Ibarrier(r->world->group, &req));
-			control_complete(&req);
-		}
+		if (done > 0)
+			control_meet(r->world, name);
 		if (active && done > 0)
 			canary_once(c);
 		for (int i = active ? done : next; i < next; i++) {

@@ -24,12 +24,15 @@
 #include "common/log.h"
 #include "probes/execute/exec_part.h"
 #include "probes/execute/exec_data.h"
+#include "probes/execute/exec_stuck.h"
 #include "probes/execute/inflight.h"
 #include "probes/transport/backoff.h"
 
 /* Steps that local work may be ahead: they cover the time that another rank of
  * the node takes to wake up. */
 #define AHEAD_STEPS 8
+/* Polls without progress between two looks at how long they take. */
+#define STUCK_LOOKS 256
 
 static void
 exec_queue_ready(struct exec *e, uint32_t event)
@@ -291,6 +294,7 @@ exec_start(struct exec *e, uint32_t lo, uint32_t hi)
 {
 	struct exec_lane *first = &e->lanes[0];
 
+	exec_stuck_start(e);
 	for (uint32_t i = 0; i < e->lanes_count; i++)
 		if (e->lanes[i].ops->begin != NULL)
 			exec_lane_check(&e->lanes[i],
@@ -424,6 +428,16 @@ exec_is_at_mpi(const struct exec *e)
 	return 0;
 }
 
+/* Note whether a poll made progress. */
+static void
+exec_polled(struct exec *e, int moved, const struct backoff *p)
+{
+	if (moved)
+		exec_stuck_moved(e);
+	else if (p->since_ns != 0 && ++e->stuck.polls % STUCK_LOOKS == 0)
+		exec_stuck_look(e, p->since_ns);
+}
+
 void
 exec_wait(struct exec *e)
 {
@@ -446,8 +460,11 @@ exec_wait(struct exec *e)
 			backoff_reset(&p);
 		else if (!exec_wait_in_lane(e))
 			backoff_wait(&p);
+		exec_polled(e, moved, &p);
 		moved = 0;
 	}
+	exec_stuck_moved(e);
+	e->stuck.is_replayed = 1;
 }
 
 void
@@ -478,6 +495,8 @@ exec_run_all(struct exec *const *list, size_t count)
 			backoff_reset(&p);
 		else if (open > 0)
 			backoff_wait(&p);
+		for (size_t i = 0; i < count; i++)
+			exec_polled(list[i], moved, &p);
 	}
 }
 

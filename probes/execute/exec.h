@@ -57,6 +57,10 @@ void exec_run(void *exec);
  * each other. */
 void exec_run_all(struct exec *const *list, size_t count);
 
+/* Return for how long a rank can wait for the others in a replay or a baseline
+ * of this plan before it is stuck; 0: there is no limit. */
+uint64_t exec_limit_ns(const struct exec *e);
+
 /* Write the initial data of an iteration into this rank's sources. All other
  * bytes, and the guards, get values that no plan writes there. */
 void exec_fill(struct exec *e, uint64_t iteration);

@@ -16,6 +16,7 @@
 #include "common/xalloc.h"
 #include "probes/execute/exec.h"
 #include "probes/execute/exec_part.h"
+#include "probes/execute/exec_stuck.h"
 #include "probes/execute/exec_data.h"
 #include "probes/execute/inflight.h"
 #include "probes/transport/backoff.h"
@@ -544,6 +545,7 @@ exec_new(const struct transport_team *team, const struct plan *p,
 		    ~(EXEC_GUARD_BYTES - 1);
 		a->bytes += EXEC_GUARD_BYTES;
 	}
+	exec_stuck_make(e);
 	e->awake = !team->ops->host_access &&
 	    !backoff_cores_are_shared(team->node_comm);
 	exec_make_lanes(e);

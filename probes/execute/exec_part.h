@@ -114,6 +114,16 @@ struct exec {
 	uint32_t done;   /* number of active events that are complete */
 	int tag_base;    /* tags of this plan begin here, for MPI */
 
+	/* See exec_stuck.h; times of waits without a completed message. */
+	struct exec_stuck {
+		uint64_t slow_ns;    /* of the plan on a slow network */
+		uint64_t longest_ns; /* the longest one that ended */
+		uint64_t waited_ns;  /* the present one */
+		uint64_t start;      /* number of the replay in this process */
+		unsigned polls;      /* of waits, without progress */
+		int is_replayed;     /* 1: at least once */
+	} stuck;
+
 	struct fill fill;
 	/* Host memory, if the processor cannot access the device's. */
 	void *staging;

@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "probes/job/control.h"
 #include "probes/job/cores.h"
 #include "probes/job/fabric.h"
 #include "probes/job/world.h"
@@ -41,6 +42,7 @@ trial_meet(const struct transport_team *team)
 {
 	MPI_Request req;
 
+	control_watch_again();
 	MPI_DO(MPI_Ibarrier(team->comm, &req));
 	MPI_DO(backoff_request(&req));
 }

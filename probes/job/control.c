@@ -125,6 +125,26 @@ control_complete(MPI_Request *req)
 }
 
 static void
+control_say(const struct rank_stuck *s)
+{
+	log_warnx("stuck with rank %d on %s for %.1f s (%s)", s->rank, s->node,
+	    s->waited_s, s->what);
+	rank_watch_stuck(s);
+}
+
+void
+control_stuck(const struct world *w, const char *what, const int *ranks,
+    const int *nodes, int count, uint64_t at, uint64_t waited_ns)
+{
+	for (int i = 0; i < count; i++)
+		control_say(
+		    &(struct rank_stuck){ ranks[i], w->names[nodes[ranks[i]]],
+			what, (double)waited_ns / (double)CLK_NS_PER_S, at });
+	clk_sleep_ns(LAST_WORDS_NS);
+	fatalx("run aborted: stuck");
+}
+
+static void
 control_say_stuck(const struct world *w, const struct control_peers *p,
     int peer, uint64_t waited_ns)
 {
@@ -141,9 +161,7 @@ control_say_stuck(const struct world *w, const struct control_peers *p,
 	MPI_DO(MPI_Group_translate_ranks(group, 1, &of, all, &in_all));
 	s.rank = in_all;
 	s.node = w->names[w->group_nodes[in_group]];
-	log_warnx("stuck with rank %d on %s for %.1f s (%s)", s.rank, s.node,
-	    s.waited_s, s.what);
-	rank_watch_stuck(&s);
+	control_say(&s);
 }
 
 static void
@@ -169,6 +187,42 @@ control_give_up(const struct world *w, const struct control_peers *p,
 /* Made beforehand: a signal's handler makes no text. */
 static char watch_line[RANK_STUCK_BYTES], watch_text[RANK_STUCK_BYTES];
 static unsigned watch_s; /* 0: not watched */
+
+/* A message of a later exchange: its sender has left the barrier, so that all
+ * ranks have entered it. */
+static int
+control_is_passed(const struct world *w, uint64_t waited_ns)
+{
+	int found = 0;
+
+	if (w->stuck_ns > 0 && waited_ns > w->stuck_ns &&
+	    w->slice != MPI_COMM_NULL)
+		MPI_DO(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->slice, &found,
+		    MPI_STATUS_IGNORE));
+	return found;
+}
+
+void
+control_meet(const struct world *w, const char *what)
+{
+	struct pace pace = { 0 };
+	uint64_t now_ns;
+	MPI_Request req;
+
+	MPI_DO(MPI_Ibarrier(w->group, &req));
+	while (!control_done(&req)) {
+		if (!control_pace(&pace, &now_ns) ||
+		    !control_is_passed(w, now_ns - pace.since_ns))
+			continue;
+		rank_watch_stuck(&(struct rank_stuck){ -1, "-", what,
+		    (double)(now_ns - pace.since_ns) / (double)CLK_NS_PER_S,
+		    w->at });
+		log_warnx("stuck in a barrier that others have left (%s)",
+		    what);
+		clk_sleep_ns(LAST_WORDS_NS);
+		fatalx("run aborted: stuck");
+	}
+}
 
 void
 control_exchange(struct world *w, const struct control_peers *p,
@@ -252,7 +306,11 @@ control_agree(struct world *w, const char *what, double mine)
 	for (int far = 1; far < size; far *= 2) {
 		int ranks[2] = { (rank - far + size) % size,
 			(rank + far) % size };
-		struct control_peers p = { what, w->group, ranks, 2, limit_ns };
+		struct control_peers p = { .what = what,
+			.comm = w->group,
+			.ranks = ranks,
+			.count = 2,
+			.limit_ns = limit_ns };
 		MPI_Request reqs[2];
 		double theirs;
 
@@ -277,8 +335,11 @@ control_sum(struct world *w, const char *what, uint64_t *sum, uint64_t *other,
 	for (int far = 1; far < w->group_size; far *= 2) {
 		int sends = (rank & far) != 0;
 		int peer = sends ? rank - far : rank + far;
-		struct control_peers p = { what, w->group, &peer, 1,
-			w->stuck_ns };
+		struct control_peers p = { .what = what,
+			.comm = w->group,
+			.ranks = &peer,
+			.count = 1,
+			.limit_ns = w->stuck_ns };
 		MPI_Request req;
 
 		if (rank % far != 0 || peer >= w->group_size) {
@@ -307,22 +368,47 @@ control_watch_over(int signo)
 	_exit(1);
 }
 
-void
-control_watch(const struct world *w, const char *what)
+static void
+control_watch_for(const struct world *w, const char *what, unsigned limit_s,
+    uint64_t at)
 {
 	signal(SIGALRM, control_watch_over);
-	watch_s = what == NULL || w->stuck_ns == 0
-	    ? 0
-	    : (unsigned)(control_round_limit_ns(w) / CLK_NS_PER_S) + 1;
+	watch_s = limit_s;
 	alarm(0);
 	if (watch_s == 0)
 		return;
 	rank_watch_stuck_line(&(struct rank_stuck){ -1, "-", what, watch_s,
-				  w->at },
+				  at },
 	    watch_line);
 	snprintf(watch_text, sizeof(watch_text),
 	    "coalmine-probe: rank %d node %s: stuck for %u s; MPI does not "
 	    "report the peer (%s)\n",
 	    w->rank, w->names[w->node], watch_s, what);
 	alarm(watch_s);
+}
+
+void
+control_watch(const struct world *w, const char *what)
+{
+	control_watch_for(w, what,
+	    what == NULL || w->stuck_ns == 0
+		? 0
+		: (unsigned)(control_round_limit_ns(w) / CLK_NS_PER_S) + 1,
+	    w->at);
+}
+
+/* A rank that waits in MPI has completed its part, so that it is not behind. */
+void
+control_watch_plan(const struct world *w, uint64_t limit_ns)
+{
+	control_watch_for(w, NAMES_PLAN,
+	    limit_ns == 0 ? 0 : (unsigned)(limit_ns / CLK_NS_PER_S) + 1,
+	    INT64_MAX);
+}
+
+void
+control_watch_again(void)
+{
+	if (watch_s > 0)
+		alarm(watch_s);
 }

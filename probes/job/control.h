@@ -33,6 +33,13 @@ int control_done(MPI_Request *req);
  * core, which MPI's blocking operations do not all do. */
 void control_complete(MPI_Request *req);
 
+/* MPI's barrier of all ranks of the role, waited for as control_complete does.
+ * If only the last message to this rank is lost, the others go on and wait for
+ * this rank, in exchanges of the slice: then it reports that it is stuck with
+ * an unknown peer, and aborts the job. what: name of the test, for the report.
+ */
+void control_meet(const struct world *w, const char *what);
+
 /* Exchanges with several ranks at once. Requests belong to the ranks in turn:
  * to the first, the second and so on, and to the first again. There are at most
  * CONTROL_REQS_MAX requests. */
@@ -55,6 +62,12 @@ void control_exchange(struct world *w, const struct control_peers *p,
  * returns 1. After limit_ns this rank is stuck with all of the peers. */
 void control_until(struct world *w, const struct control_peers *p,
     int (*done)(void *arg), void *arg);
+/* Report that this rank waits for these ranks of w->control, as
+ * control_exchange does, and abort the job. nodes: node of each rank; at:
+ * number of the wait, see rank_watch.h. */
+void control_stuck(const struct world *w, const char *what, const int *ranks,
+    const int *nodes, int count, uint64_t at, uint64_t waited_ns)
+    __attribute__((noreturn));
 /* Return the maximum of `mine` over all ranks of the role. It is a barrier and
  * a reduction that can report stuck peers, which MPI's own functions cannot.
  * what: name of the test, for the report. */
@@ -69,5 +82,10 @@ void control_sum(struct world *w, const char *what, uint64_t *sum,
  * round can take, it reports that it is stuck with an unknown peer, and exits.
  * what: name of the test, for the report; NULL: stop watching. */
 void control_watch(const struct world *w, const char *what);
+/* Watch this rank in the same way until control_watch, for waits in a plan or
+ * its baselines of at most limit_ns, at each of which control_watch_again is
+ * called. limit_ns 0: do not watch. */
+void control_watch_plan(const struct world *w, uint64_t limit_ns);
+void control_watch_again(void);
 
 #endif

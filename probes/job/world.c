@@ -434,7 +434,7 @@ world_first_byte(const struct transport_team *tm, struct err *err)
 }
 
 int
-team_open(const struct world *w, const char *device, const char *gpu_aware,
+team_open(struct world *w, const char *device, const char *gpu_aware,
     struct transport_team **ret, struct err *err)
 {
 	struct transport_team *tm = xcalloc(1, sizeof(*tm));
@@ -442,6 +442,7 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 	MPI_Comm machine;
 	int local, reaches = 0;
 
+	tm->world = w;
 	tm->rank = w->rank;
 	tm->ranks = w->size;
 	MPI_DO(

@@ -86,7 +86,7 @@ int world_alone(const struct world *w);
  * n modulo their number. gpu_aware: the option measure.gpu_aware. Collective.
  * Return 0 and the team, which the caller frees with team_close; or -errno with
  * the same reason in err on every rank. */
-int team_open(const struct world *w, const char *device, const char *gpu_aware,
+int team_open(struct world *w, const char *device, const char *gpu_aware,
     struct transport_team **ret, struct err *err);
 void team_close(struct transport_team *team); /* team can be NULL */
 /* Return -ENOTSUP with the reason in err, on all ranks, if ranks of a node

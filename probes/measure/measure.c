@@ -12,6 +12,7 @@
 
 #include "common/xalloc.h"
 #include "probes/execute/trial.h"
+#include "probes/job/control.h"
 #include "probes/job/emit.h"
 #include "probes/measure/ab_timing.h"
 #include "probes/measure/baseline.h"
@@ -174,19 +175,37 @@ measure_report_all(struct measurement *c)
 
 /* ---- all of it ---- */
 
-int
-measure_run(struct measurement *c)
+/* Can the result of repetitions be verified? Not where a result overwrites its
+ * own source, since each iteration then starts from the last one's result. */
+static int
+measure_is_repeatable(const struct plan *p)
+{
+	int ret = 1;
+
+	for (size_t i = 0; i < p->promises_count; i++)
+		ret &= p->bufs[p->promises[i].to].role != PLAN_IN;
+	return ret;
+}
+
+/* Libraries of devices prepare themselves in their first calls, for as long as
+ * they like. */
+static void
+measure_watch(const struct measurement *c)
+{
+	const struct transport_team *team = c->subject.team;
+
+	control_watch_plan(team->world,
+	    team->ops->host_access ? exec_limit_ns(c->exec) : 0);
+}
+
+static int
+measure_prove_and_time(struct measurement *c)
 {
 	const struct plan *p = c->subject.plan;
 	const struct probe *pb = c->probe;
-	int rc, again = 1;
+	int rc, again = measure_is_repeatable(p);
 	struct exec_fault f;
 
-	/* Can the result of repetitions be verified? Not where a result
-	 * overwrites its own source, since each iteration then starts from the
-	 * last one's result. */
-	for (size_t i = 0; i < p->promises_count; i++)
-		again &= p->bufs[p->promises[i].to].role != PLAN_IN;
 	c->phased = pb->in_phases;
 	for (size_t i = 0; i < p->transfers_count; i++)
 		c->phased &= p->transfers[i].channel == 0;
@@ -197,10 +216,12 @@ measure_run(struct measurement *c)
 		trial_time(c->exec, 0, UINT32_MAX, &c->ask, &c->whole);
 		return 0;
 	}
+	control_watch(c->subject.team->world, NULL);
 	for (int i = 0; again && i < PROBE_BASELINES; i++)
 		if (pb->baselines[i] != NULL)
 			baseline_open(pb->baselines[i], c->exec, p,
 			    &c->besides[c->besides_count++]);
+	measure_watch(c);
 	if (again)
 		exec_blank(c->exec);
 	measure_time_all(c);
@@ -208,9 +229,18 @@ measure_run(struct measurement *c)
 		rc = trial_compare(c->subject.team, c->exec, FIRST_DATA, &f);
 		rc = measure_fault(c, rc, &f, "in the timed part");
 	}
-	if (rc == 0)
-		rc = measure_prove(c, SECOND_DATA, "after timing");
-	if (rc == 0)
+	return rc < 0 ? rc : measure_prove(c, SECOND_DATA, "after timing");
+}
+
+int
+measure_run(struct measurement *c)
+{
+	int rc;
+
+	measure_watch(c);
+	rc = measure_prove_and_time(c);
+	control_watch(c->subject.team->world, NULL);
+	if (rc == 0 && !c->brief)
 		measure_report_all(c);
 	return rc;
 }

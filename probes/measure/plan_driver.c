@@ -31,6 +31,9 @@
 #define PS_PER_S    1e12
 #define TOGETHER    "concurrent" /* probe of records of several plans */
 
+/* More than ranks need to prepare a plan in host memory. */
+#define SETUP_NS (60 * CLK_NS_PER_S)
+
 /* From rank 0 to all: what comes next. */
 struct order {
 	enum { ORDER_END, ORDER_PLAN, ORDER_TOGETHER } what;
@@ -44,6 +47,7 @@ struct order {
 	struct trial_ask ask;
 	char device[16], gpu_aware[8];
 	int share_gpu; /* ranks may */
+	uint64_t stuck_ns;
 };
 
 static void
@@ -78,6 +82,7 @@ plan_driver_order_fill(const struct plan_driver *s, struct order *o)
 	    conf_string(c, "measure", "device"));
 	snprintf(o->gpu_aware, sizeof(o->gpu_aware), "%s",
 	    conf_string(c, "measure", "gpu_aware"));
+	o->stuck_ns = conf_span_ns(c, "measure", "stuck");
 	o->share_gpu = !s->is_campaign || conf_bool(c, "measure", "share_gpu");
 }
 
@@ -117,6 +122,9 @@ plan_driver_exec_open(struct plan_driver *s, const struct order *o,
 		team_close(s->team);
 		s->team = NULL;
 		snprintf(s->device, sizeof(s->device), "%s", o->device);
+		/* equal on all ranks, also after canaries */
+		s->world->at = 0;
+		s->world->stuck_ns = o->stuck_ns;
 		rc = team_open(s->world, o->device, o->gpu_aware, &s->team,
 		    err);
 	}
@@ -125,7 +133,10 @@ plan_driver_exec_open(struct plan_driver *s, const struct order *o,
 	start_ns = clk_ns();
 	if (rc == 0) {
 		transport_choose_vias(s->team, p);
+		control_watch_plan(s->world,
+		    s->team->ops->host_access ? o->stuck_ns + SETUP_NS : 0);
 		rc = exec_new(s->team, p, &c->exec, err);
+		control_watch(s->world, NULL);
 	}
 	c->subject.setup_s = (double)(clk_ns() - start_ns) /
 	    (double)CLK_NS_PER_S;

@@ -38,6 +38,7 @@ struct transport {
 	MPI_Request *all; /* the same, or of one iteration where that is short
 			   */
 	int count, is_short;
+	int is_all; /* 1: the active requests are in all, and not in reqs */
 	uint32_t *first, *parts; /* by end: its pieces */
 	uint32_t *left;          /* by end: pieces under way */
 	struct transport_requests active;
@@ -172,6 +173,7 @@ mpi_start(struct transport *t, uint32_t batch)
 	struct transport_requests *r = &t->active;
 	int at = r->count;
 
+	t->is_all = 0;
 	t->left[batch] = count;
 	memcpy(r->list + at, t->reqs + first, count * sizeof(*t->reqs));
 	for (uint32_t i = 0; i < count; i++)
@@ -196,11 +198,26 @@ mpi_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 }
 
 static int
+mpi_is_pending(const struct transport *t, uint32_t end)
+{
+	const MPI_Request *reqs = t->is_all ? t->all : t->reqs;
+	int done = 1;
+
+	for (uint32_t k = 0; done && k < t->parts[end]; k++)
+		if (reqs[t->first[end] + k] != MPI_REQUEST_NULL &&
+		    MPI_Request_get_status(reqs[t->first[end] + k], &done,
+			MPI_STATUS_IGNORE) != MPI_SUCCESS)
+			return 0;
+	return !done;
+}
+
+static int
 mpi_start_all(struct transport *t)
 {
 	MPI_Comm comm = t->team->comm;
 	int rc = 0;
 
+	t->is_all = 1;
 	if (!t->is_short)
 		return transport_check(t->share, MPI_Startall(t->count, t->all),
 		    "MPI_Startall");
@@ -260,6 +277,7 @@ const struct transport_ops transport_mpi = {
 	.prepare = mpi_prepare,
 	.start = mpi_start,
 	.test = mpi_test,
+	.is_pending = mpi_is_pending,
 	.start_all = mpi_start_all,
 	.test_all = mpi_test_all,
 	.wait_all = mpi_wait_all,

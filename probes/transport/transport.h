@@ -49,10 +49,15 @@
 #include "probes/device/device.h"
 #include "probes/plan/plan.h"
 
+struct world;
+
 /* The ranks that take part: the same for all plans of a process. Rank numbers
  * are those of the plan. */
 struct transport_team {
 	int rank, ranks;
+	/* To report peers with which this rank is stuck; NULL: it does not
+	 * report. */
+	struct world *world;
 	const int *nodes;   /* node number of each rank */
 	MPI_Comm comm;      /* all ranks; used for preparation */
 	MPI_Comm node_comm; /* the ranks on this node, in the order of comm */
@@ -158,6 +163,9 @@ struct transport_ops {
 	 * complete, at most cap, and write their numbers to ret_ends. Return
 	 * -EIO if the transport is broken. */
 	int (*test)(struct transport *t, uint32_t *ret_ends, uint32_t cap);
+	/* Return 1 if an end was started and is not complete. NULL: not known.
+	 */
+	int (*is_pending)(const struct transport *t, uint32_t end);
 	/* Both calls exist, or both are NULL. They replace start and test in an
 	 * iteration in which no end waits for another: start_all starts all
 	 * ends of this rank; test_all returns 1 once all are complete. */

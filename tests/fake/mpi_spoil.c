@@ -5,8 +5,9 @@
  *
  * COALMINE_SPOIL="RANK NTH r OFFSET": when all messages of this rank are
  * complete for the NTH time, change a byte of its first receive, or with s of
- * its first send. COALMINE_SLOW=BYTES: a copy of exactly this size takes 0.3 s
- * longer.
+ * its first send. COALMINE_LOSE="RANK NTH": the last message of the NTH
+ * barrier to this rank is lost. COALMINE_SLOW=BYTES: a copy of exactly this
+ * size takes 0.3 s longer.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -58,6 +59,25 @@ MPI_Send_init(const void *at, int count, MPI_Datatype type, int peer, int tag,
 {
 	remember(0, at);
 	return PMPI_Send_init(at, count, type, peer, tag, comm, req);
+}
+
+int
+MPI_Ibarrier(MPI_Comm comm, MPI_Request *req)
+{
+	const char *text = getenv("COALMINE_LOSE");
+	static long met;
+	static int nothing;
+	long rank, nth;
+	int mine, rc;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &mine);
+	rc = PMPI_Ibarrier(comm, req);
+	if (rc != MPI_SUCCESS || text == NULL ||
+	    sscanf(text, "%ld %ld", &rank, &nth) != 2 || mine != rank ||
+	    ++met != nth)
+		return rc;
+	PMPI_Wait(req, MPI_STATUS_IGNORE);
+	return PMPI_Irecv(&nothing, 1, MPI_INT, 0, 1, MPI_COMM_SELF, req);
 }
 
 int

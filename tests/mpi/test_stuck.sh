@@ -4,7 +4,8 @@
 # test_stuck.sh MPI CASE - a rank that is stopped while others wait for it:
 # they report the stuck peer, and the job ends. In a collective of MPI they
 # report an unknown peer; if all ranks are in one, the collector ends the run,
-# which this script does here: then the turn is repeated.
+# which this script does here: then the turn is repeated. Case plan: they
+# exchange the messages of a plan.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 ranks=6
@@ -50,7 +51,7 @@ stop_rank() { # RANK OPTION...
 		--json "$work/records" "${@:2}" >"$work/out" 2>"$work/err" \
 		</dev/null &
 	job=$!
-	until grep -q '"progress"' "$work/records" 2>/dev/null; do
+	until grep -q "\"$begun\"" "$work/records" 2>/dev/null; do
 		[ $((tries -= 1)) -gt 0 ] || fail "does not get going"
 		sleep 0.2
 	done
@@ -75,14 +76,37 @@ stop_rank() { # RANK OPTION...
 		fail "ended well"
 }
 
+begun=progress what=lat
 case $2 in
+plan)
+	options=() many=1 begun=stopped_by what=plan
+	cat >"$work/c.conf" <<-EOF
+	[pairs]
+	[measure]
+	vary = bytes $(seq -s ' ' 8000000 8000040)
+	precision = 0.001
+	stuck = 2s
+	EOF
+	;;
 match) options=(-o canary.partners=match) many=1 ;;
 ring) options=() many=2 ;;
+barrier)
+	# The last message of a barrier to rank 0 is lost: the others go on and
+	# wait for rank 0, which says that it is not ahead of them.
+	COALMINE_LOSE="0 40" timeout -k 20 120 $launcher -n $ranks env \
+		LD_PRELOAD="$COALMINE_BUILD/tests/mpi/libfake-spoil-$1.so" \
+		"$engine" run "$work/c.conf" --json "$work/records" \
+		-o canary.partners=match >"$work/out" 2>"$work/err" </dev/null
+	grep stuck "$work/err"
+	grep -q 'stuck in a barrier that others have left (lat)' "$work/err" ||
+		fail "the lost message is not reported"
+	exit 0
+	;;
 esac
 for _ in 1 2 3 4 5; do
 	stop_rank 3 "${options[@]}"
 	[ "$(grep -c 'stuck for .* does not report the peer' "$work/err")" \
 		-ge $((ranks - 1)) ] || break
 done
-[ "$(grep -c 'stuck with rank 3 on fake3 for [0-9.]* s (lat)' "$work/err")" \
+[ "$(grep -c "stuck with rank 3 on fake3 for [0-9.]* s ($what)" "$work/err")" \
 	-ge $many ] || fail "not reported"
