@@ -11,7 +11,7 @@
 
 /* The report of coalctl accept, which the collector reads for objectives. */
 #define PROMISE_REPORT_KIND    "coalmine-acceptance"
-#define PROMISE_REPORT_VERSION 3 /* of new reports */
+#define PROMISE_REPORT_VERSION 4 /* of new reports */
 #define PROMISE_REPORT_OLDEST  1 /* that can be read; has fewer results */
 #define PROMISE_REPORT_KPIS    2 /* the first one with indicators and loads */
 #define PROMISE_REPORT_RAILS   3 /* the first one with rails and planes */

@@ -16,6 +16,7 @@
 #include "common/xalloc.h"
 #include "ctl/accept/kpi.h"
 #include "ctl/accept/seal.h"
+#include "schema/names_verdict.h"
 #include "schema/promise.h"
 
 #define MISSING_BYTES 120
@@ -47,7 +48,7 @@ accept_report_words(const char *text)
 
 json_t *
 accept_report_new(const char *promise_text, const struct conf *promise,
-    const json_t *nodes, const json_t *away, const json_t *mtu_verdicts)
+    const json_t *nodes, const json_t *away, const json_t *excluded)
 {
 	json_t *text = text_json(promise_text);
 	char digest[PKI_DIGEST_TEXT];
@@ -63,8 +64,7 @@ accept_report_new(const char *promise_text, const struct conf *promise,
 		digest, "about", conf_string(promise, "promise", "about"),
 		"source", conf_string(promise, "promise", "source"), "guessed",
 		accept_report_words(conf_string(promise, "promise", "guessed")),
-		"nodes", nodes, "away", away, "mtu_verdicts", mtu_verdicts,
-		"runs");
+		"nodes", nodes, "away", away, "excluded", excluded, "runs");
 	return ret;
 }
 
@@ -343,8 +343,35 @@ accept_report_mtu_state(const struct accept_part *part, int has_hole,
 	return ret;
 }
 
+/* Nodes and leaves with which MPI cannot exchange messages. */
+static void
+accept_report_excluded(const json_t *report, const struct conf *promise,
+    json_t *rows)
+{
+	const json_t *o;
+	size_t i;
+
+	member_foreach (report, "excluded", i, o) {
+		const char *part = member_text(o, "subject");
+		const char *text = member_text(o, "text");
+		int is_leaf = strcmp(member_text(o, "kind"), "leaf") == 0;
+
+		json_array_append_new(rows,
+		    accept_report_row(kinds[is_leaf ? EVIDENCE_LEAVES
+						    : EVIDENCE_NODES],
+			part, ACCEPT_FAILS, NAN, text));
+		if (!is_leaf && conf_int(promise, "nic", "mtu") > 0 &&
+		    strcmp(member_text(o, "what"),
+			names_whats[WHAT_MTU].name) == 0)
+			json_array_append_new(rows,
+			    accept_report_row("mtu", part, ACCEPT_FAILS, NAN,
+				text));
+	}
+}
+
 /* A node that carries large messages at its rate with that MTU set sends frames
- * of it, unless a port drops them, which the mesh finds. */
+ * of it, unless a port drops them, which the mesh finds. Reports of old
+ * versions have these nodes in mtu_verdicts. */
 static void
 accept_report_mtu(const json_t *report, const struct evidence *e,
     const struct conf *promise, json_t *rows)
@@ -467,6 +494,11 @@ accept_report_not_covered(const json_t *report, const struct evidence *e)
 		    json_is_string(o) ? json_string_value(o) : "?");
 		json_array_append_new(ret, json_string(text));
 	}
+	member_foreach (report, "excluded", i, o)
+		json_array_append_new(ret,
+		    json_sprintf("%s: excluded from all runs because of its "
+				 "verdict: %s",
+			member_text(o, "subject"), member_text(o, "text")));
 	member_foreach (report, "runs", i, o)
 		if (member_int(o, "paths") == 0) {
 			snprintf(text, sizeof(text),
@@ -545,6 +577,7 @@ accept_report_judge(json_t *report, const struct conf *promise,
 	accept_report_paths(e, rows);
 	accept_report_efficiency(e, promise, rows);
 	accept_report_mtu(report, e, promise, rows);
+	accept_report_excluded(report, promise, rows);
 	rows = accept_report_sorted(rows);
 	json_array_foreach (rows, i, row) {
 		int s = STR_FIND(accept_states, member_text(row, "state"));

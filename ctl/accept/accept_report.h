@@ -16,10 +16,12 @@
 #define ACCEPT_PROBABILITY 0.95 /* of finding a part at accept.found */
 
 /* Return a report without runs: {kind version software promise nodes away
- * mtu_verdicts rounds runs}. nodes: [{node leaf mtu}]; mtu can be missing. The
- * caller decrefs it. */
+ * excluded runs}. nodes: [{node leaf mtu}] of those that are measured; mtu can
+ * be missing. excluded: [{subject what text}], nodes and leaves with which MPI
+ * cannot exchange messages, as their verdicts say; they fail. The caller
+ * decrefs it. */
 json_t *accept_report_new(const char *promise_text, const struct conf *promise,
-    const json_t *nodes, const json_t *away, const json_t *mtu_verdicts);
+    const json_t *nodes, const json_t *away, const json_t *excluded);
 /* Check a report that was read from a file, and parse its promise. Return 0 and
  * the promise, which the caller frees with conf_free; or -errno with err. */
 int accept_report_check(const json_t *report, struct conf **ret_promise,

@@ -26,6 +26,7 @@
 #include "ctl/verbs/verbs.h"
 #include "schema/names_agent.h"
 #include "schema/names_run.h"
+#include "schema/names_verdict.h"
 #include "schema/promise.h"
 #include "schema/window.h"
 
@@ -33,6 +34,7 @@
 #define FOUND_WITH      0.95
 #define PUBLISHED_BYTES 1073741824.0 /* published results near this size */
 #define POSTPONED_MAX   8    /* orders of a run that found no time to start */
+#define IN_VAIN_MAX     2    /* runs of all nodes that measure nothing */
 #define WAITED_S        10.0 /* less: the budget never fits the run */
 #define WINDOW_POLL_NS  (5 * CLK_NS_PER_S)
 
@@ -47,6 +49,7 @@ struct acceptance {
 	size_t rounds;
 	struct window_list window;
 	int postponed; /* how often the next run was */
+	int in_vain;   /* runs in succession that measured nothing */
 };
 
 static void
@@ -190,15 +193,48 @@ accept_rails_warn(const struct acceptance *a, const json_t *nodes,
 	json_decref(few);
 }
 
-/* Split the nodes of the promise into those that can measure and others. The
- * newest rates in rounds of bandwidth are for objective.report. */
+/* Return the verdict that MPI cannot exchange messages with the node, or with
+ * its leaf; NULL: there is none. */
+static json_t *
+accept_verdict_of(const json_t *verdicts, const json_t *node)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach ((json_t *)(uintptr_t)verdicts, i, o) {
+		const char *of = strcmp(member_text(o, "kind"), "leaf") == 0
+		    ? "leaf"
+		    : "node";
+
+		if (strcmp(member_text(node, of), member_text(o, "subject")) ==
+		    0)
+			return o;
+	}
+	return NULL;
+}
+
 static int
-accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away,
-    json_t *leaves)
+accept_has(const json_t *list, const json_t *one)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o)
+		if (json_equal(o, one))
+			return 1;
+	return 0;
+}
+
+/* Split the nodes of the promise into those that can measure and others. The
+ * newest rates in rounds of bandwidth are for objective.report. excluded: the
+ * verdicts because of which nodes cannot measure. */
+static int
+accept_nodes_get(struct acceptance *a, const json_t *verdicts, json_t *nodes,
+    json_t *away, json_t *excluded, json_t *leaves)
 {
 	const char *want = conf_string(a->promise, "promise", "nodes");
 	struct hostlist hl = { 0 };
-	json_t *facts, *list, *mtus, *o;
+	json_t *facts, *list, *mtus, *o, *verdict;
 	struct err err;
 	size_t i;
 	int rc;
@@ -222,12 +258,14 @@ accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away,
 		if (strcmp(member_text(o, "state"),
 			names_agent_states[AGENT_OK]) != 0)
 			json_array_append_new(away, json_string(name));
-		else
+		else if ((verdict = accept_verdict_of(verdicts, o)) == NULL)
 			json_array_append_new(nodes,
 			    json_pack("{s:s, s:s, s:O*, s:O*}", "node", name,
 				"leaf", member_text(o, "leaf"), "mtu",
 				json_object_get(mtus, name), "rate",
 				json_object_get(o, "rate")));
+		else if (!accept_has(excluded, verdict))
+			json_array_append(excluded, verdict);
 	}
 	for (i = 0; i < hl.count; i++)
 		if (json_object_get(mtus, hl.names[i]) == NULL)
@@ -249,10 +287,12 @@ accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away,
 		  json_array_size(nodes));
 }
 
-/* Subjects that the collector's mesh has found to drop large frames. */
+/* Nodes and leaves with which MPI cannot exchange messages, as their verdicts
+ * say. */
 static int
 accept_verdicts_get(struct ctl *c, json_t *ret)
 {
+	static const enum what stops[] = { WHAT_MTU, WHAT_STUCK };
 	json_t *list, *o;
 	size_t i;
 	int rc = ctl_get(c, "verdicts", NULL, &list);
@@ -260,9 +300,17 @@ accept_verdicts_get(struct ctl *c, json_t *ret)
 	if (rc != 0)
 		return rc;
 	json_array_foreach (list, i, o)
-		if (strcmp(member_text(o, "what"), "mtu") == 0)
-			json_array_append_new(ret,
-			    json_string(member_text(o, "subject")));
+		for (size_t k = 0; k < ARRAY_LEN(stops); k++)
+			if (strcmp(member_text(o, "what"),
+				names_whats[stops[k]].name) == 0 &&
+			    (strcmp(member_text(o, "kind"), "node") == 0 ||
+				strcmp(member_text(o, "kind"), "leaf") == 0))
+				json_array_append_new(ret,
+				    json_pack("{s:O, s:O, s:s, s:s}", "subject",
+					json_object_get(o, "subject"), "kind",
+					json_object_get(o, "kind"), "what",
+					names_whats[stops[k]].name, "text",
+					names_whats[stops[k]].text));
 	json_decref(list);
 	return 0;
 }
@@ -270,21 +318,29 @@ accept_verdicts_get(struct ctl *c, json_t *ret)
 static int
 accept_report_begin(struct acceptance *a)
 {
-	json_t *nodes = json_array(), *away = json_array();
-	json_t *mtu = json_array(), *leaves = json_array();
-	int rc = accept_nodes_get(a, nodes, away, leaves);
+	json_t *nodes = json_array(), *away = json_array(), *o;
+	json_t *excluded = json_array(), *leaves = json_array();
+	json_t *verdicts = json_array();
+	size_t i;
+	int rc = accept_verdicts_get(a->c, verdicts);
 
 	if (rc == 0)
-		rc = accept_verdicts_get(a->c, mtu);
+		rc = accept_nodes_get(a, verdicts, nodes, away, excluded,
+		    leaves);
 	if (rc == 0) {
+		json_array_foreach (excluded, i, o)
+			fprintf(stderr, "%s is excluded: %s\n",
+			    member_text(o, "subject"), member_text(o, "text"));
+		json_decref(a->report);
 		a->report = accept_report_new(a->text, a->promise, nodes, away,
-		    mtu);
+		    excluded);
 		json_object_set(a->report, "leaves", leaves);
 	}
+	json_decref(verdicts);
 	json_decref(leaves);
 	json_decref(nodes);
 	json_decref(away);
-	json_decref(mtu);
+	json_decref(excluded);
 	return rc;
 }
 
@@ -475,11 +531,54 @@ accept_postpone(struct acceptance *a, const json_t *ended)
 	return 0;
 }
 
+/* A node of the report has a verdict that explains why runs measure nothing. */
+static int
+accept_is_explained(const struct acceptance *a, const json_t *verdicts)
+{
+	const json_t *node;
+	size_t i;
+
+	member_foreach (a->report, "nodes", i, node)
+		if (accept_verdict_of(verdicts, node) != NULL)
+			return 1;
+	return 0;
+}
+
+/* All nodes took part in a run that measured nothing. Begin again without those
+ * whose verdict explains this. If there is none, try once more. */
+static int
+accept_retry(struct acceptance *a, const json_t *ended)
+{
+	json_t *verdicts = json_array();
+	int rc = accept_verdicts_get(a->c, verdicts);
+	int is_explained = accept_is_explained(a, verdicts);
+
+	json_decref(verdicts);
+	runs_print_end(ended, stderr);
+	if (rc != 0)
+		return rc;
+	if (is_explained) {
+		fprintf(stderr, "the acceptance begins again\n");
+		a->in_vain = 0;
+		json_array_clear(a->records);
+		return accept_report_begin(a);
+	}
+	if (++a->in_vain == IN_VAIN_MAX)
+		return ctl_fail("%d runs of all nodes in succession measured "
+				"nothing: repair the cause, then continue with "
+				"the same --out",
+		    IN_VAIN_MAX);
+	fprintf(stderr, "the run is ordered again\n");
+	return 0;
+}
+
 static int
 accept_run_one(struct acceptance *a, json_t *run)
 {
 	json_t *order = accept_order_make(a, run), *answer, *ended, *records;
 	char digest[PKI_DIGEST_TEXT];
+	int is_of_all = strcmp(member_text(run, "class"),
+			    evidence_classes[EVIDENCE_NODES]) == 0;
 	size_t paths;
 	int rc = ctl_post(a->c, "campaigns/*/run", member_text(run, "campaign"),
 	    order, &answer);
@@ -500,13 +599,24 @@ accept_run_one(struct acceptance *a, json_t *run)
 	a->postponed = 0;
 	json_object_set(run, "state", json_object_get(ended, "state"));
 	json_object_set_new(run, "text", text_json(member_text(ended, "text")));
-	json_decref(ended);
 	rc = accept_records_get(a->c, member_text(run, "run"), &records,
 	    digest);
-	if (rc != 0)
+	if (rc != 0) {
+		json_decref(ended);
 		return rc;
+	}
 	json_object_set_new(run, "sha256", json_string(digest));
 	paths = evidence_add(a->e, a->promise, run, records);
+	if (paths == 0 && is_of_all &&
+	    STR_FIND(names_run_states, member_text(ended, "state")) !=
+		RUN_FINISHED) {
+		rc = accept_retry(a, ended);
+		json_decref(records);
+		json_decref(ended);
+		return rc;
+	}
+	json_decref(ended);
+	a->in_vain = 0;
 	json_object_set_new(run, "paths", json_integer((json_int_t)paths));
 	json_array_append(json_object_get(a->report, "runs"), run);
 	json_array_append_new(a->records, records);
@@ -933,6 +1043,8 @@ const struct verb verbs_accept[] = {
 	    "print. --override sets options of all its campaigns. "
 	    "With --window runs start only in these times; between them the "
 	    "verb waits. "
+	    "A node or leaf whose verdict says that MPI cannot exchange "
+	    "messages with it (mtu, stuck) is excluded and fails. "
 	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; "
 	    "3: not measured. The verb requires root or the collector's user "
 	    "on the collector's host, or a certificate with role operator. "

@@ -163,7 +163,7 @@ check "a changed report: $rc" [ $rc = 3 ]
 check "a changed report: $(cat "$work/said")" grep -q \
     "the report was changed: SHA-256 of the report is" "$work/said"
 # Indicators of version 1 are not compared.
-sed -e 's/"version": 3/"version": 1/' -e 's/Jain index/index/' \
+sed -e 's/"version": 4/"version": 1/' -e 's/Jain index/index/' \
     "$work/report.json" >"$work/old"
 "$coalctl" accept sign "$work/old" "$pki"
 expect accept-verify-old 0 "$coalctl" accept verify "$work/old" \
@@ -244,6 +244,34 @@ check "waits: $(cat "$work/said")" grep -q 'waiting until' "$work/said"
 check "waits: an order" [ "$(grep -c ^POST "$work/requests")" = 0 ]
 kill $waits
 wait $waits 2>/dev/null
+# A node with which no run starts is excluded as soon as its verdict says so; it
+# fails, and the others are measured.
+at=$work/hole
+cp -r "$work/accept" "$at"
+sed -i 's/"lost"/"ok"/' "$at/GET_shares"
+for n in 6 5 4 3 2 1; do
+	mv "$at/POST_campaigns_accept_run-$n" \
+	    "$at/POST_campaigns_accept_run-$((n + 1))"
+done
+printf '200\n{"run": "hole-1"}\n' >"$at/POST_campaigns_accept_run-1"
+printf '200\n{"run": "hole-1", "state": "nonstart", "cause": "launch", "text": "no record", "created_unix_ns": 1, "ended_unix_ns": 2}\n' \
+    >"$at/GET_runs_hole-1"
+printf '200\n[]\n' >"$at/GET_runs_hole-1_records"
+mv "$at/GET_verdicts" "$at/GET_verdicts-1"
+printf '200\n[{"subject": "node5", "kind": "node", "what": "mtu"}, {"subject": "node9", "kind": "node", "what": "mtu"}, {"subject": "node4", "kind": "node", "what": "loss"}]\n' \
+    >"$at/GET_verdicts-2"
+restart
+expect accept-excluded 1 "$coalctl" accept run "$work/promise" \
+    --out "$work/hole.json"
+check "excluded: $(jq -c .excluded "$work/hole.json")" jq -e '
+    [.excluded[].subject] == ["node5"] and (.nodes | length) == 4 and
+    ([.runs[].run] | any(. == "hole-1") | not)' "$work/hole.json"
+# Without a verdict the user is asked to repair the cause.
+rm "$at/GET_verdicts-2"
+cp "$at/POST_campaigns_accept_run-1" "$at/POST_campaigns_accept_run"
+restart
+expect accept-in-vain 3 "$coalctl" accept run "$work/promise" \
+    --out "$work/vain.json"
 at=$work/accept
 
 # Interrupted: a run that cannot be ordered ends it, and it continues with the

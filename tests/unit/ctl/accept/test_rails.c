@@ -415,7 +415,12 @@ test_reasons(void **state)
 	json_t *nodes = json_pack("[{s:s, s:s, s:i}, {s:s, s:s, s:i}]", "node",
 	    "n1", "leaf", "a", "mtu", 1500, "node", "n2", "leaf", "a", "mtu",
 	    9000);
-	json_t *none = json_array(), *holes = json_pack("[s]", "n2"), *report;
+	json_t *none = json_array(), *report;
+	json_t *excluded = json_pack("[{s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, "
+				     "s:s}]",
+	    "subject", "n3", "kind", "node", "what", "mtu", "text",
+	    "large packets are lost", "subject", "b", "kind", "leaf", "what",
+	    "mtu", "text", "large packets are lost");
 	struct conf *promise;
 	struct evidence *e;
 	struct err err;
@@ -424,7 +429,8 @@ test_reasons(void **state)
 	assert_int_equal(conf_parse(options_promise, "promise", text, &promise,
 			     &err),
 	    0);
-	report = accept_report_new(text, promise, nodes, none, holes);
+	report = accept_report_new(text, promise, nodes, none, excluded);
+	json_object_set_new(report, "mtu_verdicts", json_pack("[s]", "n2"));
 	json_array_append_new(json_object_get(report, "runs"),
 	    json_pack("{s:s, s:s, s:s, s:s}", "run", "r1", "class", "nodes",
 		"state", "finished", "text", ""));
@@ -436,6 +442,10 @@ test_reasons(void **state)
 	    "MTU hole: a path of the node drops large packets, as the mesh "
 	    "found");
 	assert_string_equal(state_of(report, "mtu", "n2"), "fails");
+	assert_string_equal(state_of(report, "link", "n3"), "fails");
+	assert_string_equal(state_of(report, "mtu", "n3"), "fails");
+	assert_string_equal(state_of(report, "uplinks", "b"), "fails");
+	assert_null(row_of(report, "mtu", "b"));
 	assert_string_equal(member_text(row_of(report, "rail", "all rails"),
 				"missing"),
 	    "no run has measured the rails: see the runs that are not "
@@ -449,6 +459,12 @@ test_reasons(void **state)
 				json_array_get(json_object_get(report,
 						   "not_covered"),
 				    1)),
+	    "n3: excluded from all runs because of its verdict: large packets "
+	    "are lost");
+	assert_string_equal(json_string_value(
+				json_array_get(json_object_get(report,
+						   "not_covered"),
+				    3)),
 	    "run r1 of nodes: finished, but its records have no usable times: "
 	    "end other load, or increase accept.time");
 	evidence_free(e);
@@ -456,7 +472,7 @@ test_reasons(void **state)
 	json_decref(report);
 	json_decref(nodes);
 	json_decref(none);
-	json_decref(holes);
+	json_decref(excluded);
 }
 
 int
