@@ -1,17 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_accept.sh [FAULT...]: coalctl accept in real namespaces, on a cluster that
-# keeps its promise and on clusters that miss it: cable (a node at half of its
-# rate), leaf (uplinks at 85 %), oversubscription (3:1 where 2:1 was promised).
-# Nobody who keeps a promise fails, and nobody who misses it passes. The report
-# is signed, verified, and refused after a change.
+# test_accept.sh [-n COUNT] KIND...: coalctl accept in real namespaces, on clusters
+# that keep their promise: sound; loads, where all nodes are loaded too, and the
+# report is signed, verified, and refused after a change; and on clusters that miss
+# it: cable (a node at half of its rate), leaf (uplinks at 85 %), oversubscription
+# (3:1 where 2:1 was promised), mtu (a port drops large frames). Nobody who keeps a
+# promise fails, and nobody who misses it passes. All hosts share one memory, so no
+# node can have a slow one.
+#
+# -n COUNT: so many reports for each KIND, with different nodes or leaves. At most
+# 5 % of the reports may be wrong, and 10 % undetermined. leaves=6: 24 hosts.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
-hosts=12
+count=1
+while getopts n: option; do
+	case $option in
+	n) count=$OPTARG ;;
+	*) fail "usage: test_accept.sh [-n COUNT] KIND..." ;;
+	esac
+done
+shift $((OPTIND - 1))
+leaves=${leaves-3}
+hosts=$((leaves * 4))
 promise=$cluster/promise
-scores=
 
 # The shapers: 200 Mbit/s a host, twice as much a leaf of 4 hosts. Copies of
 # memory by ranks that share cores scatter, so parts hold from 85 %. On a busy
@@ -43,52 +56,58 @@ write_promise()
 # accept NAME: the report is in $report, the exit code in $rc.
 accept()
 {
+	local since=$SECONDS
 	ctl accept run $promise --out "$cluster/$1.json" \
-		--html "$cluster/$1.html" --all
+		--html "$cluster/$1.html" -o campaign.start_limit=1m
 	rc=$?
+	took=$((SECONDS - since))
 	report=$(in_host collector cat "$cluster/$1.json")
 }
 
-# states KIND STATE: the parts, with commas between.
-states()
+# Parts that have the state and should not. Paths to the faulty part may fail too.
+wrong() # STATE KIND PART
 {
-	jq -r --arg kind "$1" --arg state "$2" '[.results[] |
-		select(.kind == $kind and .state == $state) | .part] |
-		sort | join(",")' <<<"$report"
+	jq -r --arg state "$1" --arg kind "$2" --arg part "$3" '
+		def is_faulty: $part != "" and
+			(.kind | test("^(" + $kind + ")$")) and
+			(.part | test("^(" + $part + ")$"));
+		def leads_to_it: .kind == "path" and $part != "" and
+			(.part | test("\\b" + $part + "\\b"));
+		[.results[] | select(.state == $state and
+			(if $state == "holds" then is_faulty
+			else (is_faulty or leads_to_it | not) end)) |
+			"\(.kind) \(.part)"] | join(",")' <<<"$report"
 }
 
-# judge NAME KIND PART: only that part may fail, or with none no part; failing
-# paths to it count as found.
-judge()
+# One report in the table: what is wrong, or undetermined.
+judge() # NAME KIND PART
 {
-	local wrong
-	wrong=$(jq -r --arg kind "$2" --arg part "$3" '[.results[] |
-		select(.state == "fails" and (.kind == $kind and
-			(.part | test("^(" + $part + ")$")) | not) and
-			(.kind == "path" and $part != "" and
-			(.part | test($part)) | not)) |
-		"\(.kind) \(.part)"] | join(",")' <<<"$report")
-	[ -z "$wrong" ] || fail "$1: wrongly failed: $wrong"
-	wrong=$(jq -r --arg kind "$2" --arg part "$3" '[.results[] |
-		select(.state == "holds" and $part != "" and .kind == $kind and
-			(.part | test("^(" + $part + ")$")))] |
-		length' <<<"$report")
-	[ "$wrong" = 0 ] || fail "$1: wrongly passed"
-	say "$1: exit code $rc, $(jq -c .summary <<<"$report")"
-	scores+="$1 $(jq -r .summary.state <<<"$report"); "
+	local failed passed state
+	failed=$(wrong fails "$2" "$3")
+	passed=$(wrong holds "$2" "$3")
+	state=$(jq -r .summary.state <<<"$report")
+	if [ -n "$failed$passed" ]; then
+		state="wrong:${passed:+ passed $passed}${failed:+ failed $failed}"
+		wrongs=$((wrongs + 1))
+	elif [ "$state" = undetermined ]; then
+		unknowns=$((unknowns + 1))
+	fi
+	say "$1${3:+ $2 $3}: $state after $took s, exit code $rc," \
+		"$(jq -c .summary <<<"$report")"
 }
 
-sealed()
+sealed() # NAME
 {
+	local report=$cluster/$1.json
 	local changed=$cluster/changed.json
-	ctl accept verify "$cluster/sound.json" --ca $cluster/pki/ca.pem &&
+	ctl accept verify "$report" --ca $cluster/pki/ca.pem &&
 		fail "a report without signature is valid"
-	ctl accept sign "$cluster/sound.json" $cluster/pki ||
+	ctl accept sign "$report" $cluster/pki ||
 		fail "not signed"
-	ctl accept verify "$cluster/sound.json" --ca $cluster/pki/ca.pem ||
+	ctl accept verify "$report" --ca $cluster/pki/ca.pem ||
 		fail "a signed report is not valid"
 	in_host collector sh -c 'sed "s/\"away\": \[\]/\"away\": [\"node1\"]/" \
-		"$0" >"$1"' "$cluster/sound.json" "$changed"
+		"$0" >"$1"' "$report" "$changed"
 	ctl accept verify "$changed" --ca $cluster/pki/ca.pem &&
 		fail "a changed report is valid"
 	return 0
@@ -96,18 +115,77 @@ sealed()
 
 before_start()
 {
-	in_host collector sh -c "printf '[mesh]\nenabled = no\n' \
-		>>$cluster/collector/conf"
+	in_host collector tee -a "$cluster/collector/conf" >/dev/null <<-END
+	[mesh]
+	interval = 10s
+	round = 100ms
+	rate = 400
+	target_rate = 200
+	[verdict]
+	second_pass = no
+	END
 	in_host collector sed -i 's/^every/enabled = no\n&/' \
 		$cluster/campaigns/watch.conf
 }
 
-lab_up --leaves 3 --hosts 4 --rate "$host_mbit"mbit \
-	--uplink $((2 * host_mbit))mbit
-cluster_up $hosts
-# The loads of all nodes, on the sound cluster only. The shapers drop what bursts
-# exceed, so congestion has no limit that a sound lab keeps by design.
-write_promise "[collective]
+nobody_is_named()
+{
+	[ "$(ctl_api verdicts)" = '[]' ]
+}
+
+node_of() # TRIAL
+{
+	echo node$((($1 * 5 + 1) % hosts + 1))
+}
+
+trial_sound() # TRIAL
+{
+	accept sound
+	judge sound '' ''
+}
+
+trial_cable()
+{
+	local node
+	node=$(node_of "$1")
+	"$lab" degrade "$node" rate=$((host_mbit / 2))mbit
+	accept cable
+	judge cable link "$node"
+}
+
+trial_leaf()
+{
+	local n=$(($1 % leaves + 1))
+	"$lab" degrade leaf$n rate=${leaf_rate-$((host_mbit * 17 / 10))mbit}
+	accept leaf
+	judge leaf uplinks "10[.]78[.]${n}[.]0/24"
+}
+
+trial_oversubscription()
+{
+	local n
+	for n in $(seq "$leaves"); do
+		"$lab" degrade leaf$n rate=$((host_mbit * 4 / 3))mbit
+	done
+	accept oversubscription
+	judge oversubscription uplinks '.*'
+}
+
+trial_mtu()
+{
+	local node
+	node=$(node_of "$1")
+	"$lab" degrade "$node" mtu=1400
+	accept mtu
+	judge mtu 'mtu|link' "$node"
+}
+
+# The loads of all nodes. The shapers drop what bursts exceed, so congestion has
+# no limit that a sound lab keeps by design.
+trial_loads()
+{
+	local part
+	write_promise "[collective]
 names = allreduce,alltoall
 share = ${load_share-0.8}
 [incast]
@@ -118,46 +196,42 @@ impact = 1000
 loads = 50
 [soak]
 time = 20s"
-ctl accept plan $promise || fail "no plan"
-accept sound
-judge sound '' ''
-# Loads run on the nodes whose links hold, on a busy machine not on all.
-sound=$(jq '[.results[] | select(.kind == "link" and .state == "holds")] |
-	length' <<<"$report")
-[ "$sound" -gt 8 ] ||
-	say "loads are not checked: only $sound of $hosts links hold"
-for part in allreduce alltoall "2 senders" "8 senders" "lat at 50 % load" \
-	"alltoall for 20s"; do
-	[ "$sound" -gt 8 ] || break
-	jq -e --arg part "$part" '.results[] | select(.part == $part) | .share' \
-		<<<"$report" >/dev/null || fail "$part was not measured"
-done
-sealed
+	ctl accept plan $promise || fail "no plan"
+	accept loads
+	judge loads '' ''
+	write_promise
+	# Loads run on the nodes whose links hold, on a busy machine not on all.
+	if [ "$(jq '[.results[] | select(.kind == "link" and
+		.state == "holds")] | length' <<<"$report")" -le 8 ]; then
+		say "loads are not checked: too few links hold"
+		return
+	fi
+	for part in allreduce alltoall "2 senders" "8 senders" \
+		"lat at 50 % load" "alltoall for 20s"; do
+		jq -e --arg part "$part" '.results[] |
+			select(.part == $part) | .share' <<<"$report" \
+			>/dev/null || fail "$part was not measured"
+	done
+	sealed loads
+}
+
+lab_up --leaves "$leaves" --hosts 4 --rate "$host_mbit"mbit \
+	--uplink $((2 * host_mbit))mbit
+cluster_up $hosts
 write_promise
+failed=
 for fault; do
-	case $fault in
-	cable)
-		"$lab" degrade node5 rate=$((host_mbit / 2))mbit
-		accept cable
-		judge cable link node5
-		[ $rc = 1 ] || fail "cable: exit code $rc"
-		"$lab" heal node5
-		;;
-	leaf)
-		"$lab" degrade leaf2 rate=${leaf_rate-$((host_mbit * 17 / 10))mbit}
-		accept leaf
-		judge leaf uplinks '10[.]78[.]2[.]0/24'
-		"$lab" heal leaf2
-		;;
-	oversubscription)
-		for n in 1 2 3; do
-			"$lab" degrade leaf$n rate=$((host_mbit * 4 / 3))mbit
-		done
-		accept oversubscription
-		judge oversubscription uplinks '.*'
-		for n in 1 2 3; do "$lab" heal leaf$n; done
-		;;
-	esac
+	wrongs=0 unknowns=0
+	for i in $(seq "$count"); do
+		"trial_$fault" "$i"
+		"$lab" heal all
+		poll 120 nobody_is_named ||
+			fail "still named: $(ctl_api verdicts)"
+	done
+	say "$fault: $count reports, $wrongs wrong, $unknowns undetermined"
+	[ $((wrongs * 20)) -le "$count" ] && [ $((unknowns * 10)) -le "$count" ] ||
+		failed="$failed $fault"
 done
 [ -z "${KEEP-}" ] || in_host collector sh -c "cp $cluster/*.json $cluster/*.html '$KEEP'"
-say "passed: $scores"
+[ -z "$failed" ] || fail "too often wrong or undetermined:$failed"
+say "passed"
