@@ -14,7 +14,7 @@ export PLAIN_FINALIZE=yes COALMINE_JOB=77_1 LD_PRELOAD=$library
 # runs RANKS: the program has the same result as without it. Hydra may lose its
 # ranks at their end, or wait for them for ever, after everything that is checked
 # here.
-limit_s=60
+limit_s=30
 runs() {
 	engine "$@" || [ "$launcher" = mpiexec.hydra ] || fail "exit $?"
 	[ "$(grep -c VmHWM "$work/out")" = "$1" ] || fail "ranks are missing"
