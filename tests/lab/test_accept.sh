@@ -5,12 +5,12 @@
 # that keep their promise: sound; loads, where all nodes are loaded too, and the
 # report is signed, verified, and refused after a change; and on clusters that miss
 # it: cable (a node at half of its rate), leaf (uplinks at 85 %), oversubscription
-# (3:1 where 2:1 was promised), mtu (a port drops large frames). Nobody who keeps a
-# promise fails, and nobody who misses it passes. All hosts share one memory, so no
-# node can have a slow one.
+# (3:1 where 2:1 was promised), mtu (a port drops large frames). A part that keeps
+# its promise does not fail, and one that misses it does not pass. All hosts share
+# one memory, so no node can have a slow one.
 #
-# -n COUNT: so many reports for each KIND, with different nodes or leaves. At most
-# 5 % of the reports may be wrong, and 10 % undetermined. leaves=6: 24 hosts.
+# -n COUNT: the number of reports for each KIND, with different nodes or leaves. At
+# most 5 % may be wrong, and 10 % undetermined. leaves=6: 24 hosts.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -79,7 +79,7 @@ wrong() # STATE KIND PART
 			"\(.kind) \(.part)"] | join(",")' <<<"$report"
 }
 
-# One report in the table: what is wrong, or undetermined.
+# Count and print one report: right, wrong or undetermined.
 judge() # NAME KIND PART
 {
 	local failed passed state

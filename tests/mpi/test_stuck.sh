@@ -91,8 +91,8 @@ plan)
 match) options=(-o canary.partners=match) many=1 ;;
 ring) options=() many=2 ;;
 barrier)
-	# The last message of a barrier to rank 0 is lost: the others go on and
-	# wait for rank 0, which says that it is not ahead of them.
+	# The last message of a barrier to rank 0 is lost: the others continue
+	# and wait for rank 0, which reports that they have left the barrier.
 	COALMINE_LOSE="0 40" timeout -k 20 120 $launcher -n $ranks env \
 		LD_PRELOAD="$COALMINE_BUILD/tests/mpi/libfake-spoil-$1.so" \
 		"$engine" run "$work/c.conf" --json "$work/records" \

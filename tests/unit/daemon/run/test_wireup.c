@@ -170,6 +170,20 @@ test_modex(void **state)
 	fix_teardown();
 }
 
+/* The ranks of the first nodes have started, and are in the first fence. */
+static void
+meet(const char *run, int nodes)
+{
+	for (int i = 1; i <= nodes; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_says(name, WIRE_LAUNCHED,
+		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
+		gives(name, run, 1, "");
+	}
+}
+
 static void
 test_waits(void **state)
 {
@@ -178,14 +192,7 @@ test_waits(void **state)
 	(void)state;
 	fix_setup(3);
 	fix_launched(run, FIX_CAMPAIGN);
-	for (int i = 1; i <= 2; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "n%d", i);
-		fix_says(name, WIRE_LAUNCHED,
-		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
-		gives(name, run, 1, "");
-	}
+	meet(run, 2);
 	fix_pass(13, NULL);
 	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
 	    "2 of 3 ranks started, 2 of 3 connected; waiting for n3");
@@ -195,14 +202,7 @@ test_waits(void **state)
 	fix_setup(3);
 	fix_launched(run, FIX_CAMPAIGN);
 	fix_node("n2")->host.cpu = 0.9;
-	for (int i = 1; i <= 3; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "n%d", i);
-		fix_says(name, WIRE_LAUNCHED,
-		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
-		gives(name, run, 1, "");
-	}
+	meet(run, 3);
 	fix_pass(60, NULL);
 	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
 	    "MPI_Init did not complete: allow TCP between these nodes, in "
@@ -215,14 +215,7 @@ test_waits(void **state)
 	fix_setup(3);
 	fix_launched(run, FIX_CAMPAIGN "nodes = n[1-3]\n");
 	snprintf(fix.avoid, sizeof(fix.avoid), "n2");
-	for (int i = 1; i <= 3; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "n%d", i);
-		fix_says(name, WIRE_LAUNCHED,
-		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
-		gives(name, run, 1, "");
-	}
+	meet(run, 3);
 	fix_pass(60, NULL);
 	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
 	    "MPI_Init did not complete; the probable cause is known: n2");
@@ -257,14 +250,7 @@ test_unanswered(void **state)
 			addr, "172.17.0.1"));
 	}
 	fix_launched(run, FIX_CAMPAIGN "nodes = n[1-3]\n");
-	for (int i = 1; i <= 3; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "n%d", i);
-		fix_says(name, WIRE_LAUNCHED,
-		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
-		gives(name, run, 1, "");
-	}
+	meet(run, 3);
 	while (fix_sent(NULL, WIRE_SAMPLE) == 0)
 		fix_pass(0.25, NULL);
 	assert_int_equal(fix_sent(NULL, WIRE_SAMPLE), 3);
@@ -318,14 +304,7 @@ test_refused(void **state)
 			net));
 	}
 	fix_launched(run, FIX_CAMPAIGN);
-	for (int i = 1; i <= 3; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "n%d", i);
-		fix_says(name, WIRE_LAUNCHED,
-		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
-		gives(name, run, 1, "");
-	}
+	meet(run, 3);
 	while (fix_sent(NULL, WIRE_SAMPLE) == 0)
 		fix_pass(0.25, NULL);
 	fix_forget();
