@@ -194,7 +194,7 @@ accept_rails_warn(const struct acceptance *a, const json_t *nodes,
 }
 
 /* Return the verdict that MPI cannot exchange messages with the node, or with
- * its leaf; NULL: there is none. */
+ * its leaf, or NULL. */
 static json_t *
 accept_verdict_of(const json_t *verdicts, const json_t *node)
 {
@@ -226,8 +226,8 @@ accept_has(const json_t *list, const json_t *one)
 }
 
 /* Split the nodes of the promise into those that can measure and others. The
- * newest rates in rounds of bandwidth are for objective.report. excluded: the
- * verdicts because of which nodes cannot measure. */
+ * newest rates in rounds of bandwidth are for objective.report. excluded:
+ * verdicts of nodes and leaves that cannot measure. */
 static int
 accept_nodes_get(struct acceptance *a, const json_t *verdicts, json_t *nodes,
     json_t *away, json_t *excluded, json_t *leaves)
@@ -545,7 +545,7 @@ accept_is_explained(const struct acceptance *a, const json_t *verdicts)
 }
 
 /* All nodes took part in a run that measured nothing. Begin again without those
- * whose verdict explains this. If there is none, try once more. */
+ * whose verdict explains this. Without such a verdict try once more. */
 static int
 accept_retry(struct acceptance *a, const json_t *ended)
 {

@@ -31,7 +31,7 @@
 /* The start of srun's message; a reason follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
-/* Return the known word for what a rank waits in; NULL: it is none. */
+/* Return the known word for what a rank waits in; NULL: unknown. */
 static const char *
 outcome_stuck_what(const char *word)
 {

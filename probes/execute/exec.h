@@ -58,7 +58,7 @@ void exec_run(void *exec);
 void exec_run_all(struct exec *const *list, size_t count);
 
 /* Return for how long a rank can wait for the others in a replay or a baseline
- * of this plan before it is stuck; 0: there is no limit. */
+ * of this plan before it is stuck; 0: without limit. */
 uint64_t exec_limit_ns(const struct exec *e);
 
 /* Write the initial data of an iteration into this rank's sources. All other

@@ -34,9 +34,10 @@ int control_done(MPI_Request *req);
 void control_complete(MPI_Request *req);
 
 /* MPI's barrier of all ranks of the role, waited for as control_complete does.
- * If only the last message to this rank is lost, the others go on and wait for
- * this rank, in exchanges of the slice: then it reports that it is stuck with
- * an unknown peer, and aborts the job. what: name of the test, for the report.
+ * If only the last message to this rank is lost, the others continue, and wait
+ * for this rank in exchanges of the slice: then it reports that it is stuck
+ * with an unknown peer, and aborts the job. what: name of the test, for the
+ * report.
  */
 void control_meet(const struct world *w, const char *what);
 
@@ -82,9 +83,9 @@ void control_sum(struct world *w, const char *what, uint64_t *sum,
  * round can take, it reports that it is stuck with an unknown peer, and exits.
  * what: name of the test, for the report; NULL: stop watching. */
 void control_watch(const struct world *w, const char *what);
-/* Watch this rank in the same way until control_watch, for waits in a plan or
- * its baselines of at most limit_ns, at each of which control_watch_again is
- * called. limit_ns 0: do not watch. */
+/* Watch this rank in the same way until control_watch, in a plan or its
+ * baselines. Each wait begins with control_watch_again and may last limit_ns;
+ * 0: do not watch. */
 void control_watch_plan(const struct world *w, uint64_t limit_ns);
 void control_watch_again(void);
 
