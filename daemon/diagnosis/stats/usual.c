@@ -27,6 +27,14 @@
 #define SIDE_SIGMA 0.9703638767552409
 #define TAIL_MOST  1.9 /* times the middle: more is a group of slow nodes */
 #define TAIL_NODES 2   /* above that share, so that one fault is not the tail */
+/* Among thousands of nodes chance reaches five deviations, so the tail itself
+ * is measured: FAR_SHARE of a normal distribution is below FAR_SIGMA deviations
+ * and is FAR_SIDE deviations above SIDE_FROM. FAR_NODES are above it, so that a
+ * few slow nodes are not the tail. */
+#define FAR_SHARE 0.999
+#define FAR_SIGMA 3.0902323061678132
+#define FAR_SIDE  2.4157425559718
+#define FAR_NODES 8
 /* After this many rounds, a round may increase the scatter at most by this
  * factor: many nodes that fail together are not wander. */
 #define KNOWN_ROUNDS 8
@@ -51,19 +59,32 @@ usual_pool(struct wander *w, double var, size_t n)
 	w->nodes += ((double)n - w->nodes) / w->rounds;
 }
 
+/* Return the deviation of the slow side; 0: too few nodes. */
+static double
+usual_slow_side(double *x, size_t n, int is_hour)
+{
+	double from, slow, far;
+
+	if ((1 - SLOW_SHARE) * (double)n < TAIL_NODES)
+		return 0;
+	from = is_hour ? score_quantile(x, n, SIDE_FROM) : 0;
+	slow = (score_quantile(x, n, SLOW_SHARE) - from) /
+	    (is_hour ? SIDE_SIGMA : SLOW_SIGMA);
+	if ((1 - FAR_SHARE) * (double)n < FAR_NODES)
+		return slow;
+	far = (score_quantile(x, n, FAR_SHARE) - from) /
+	    (is_hour ? FAR_SIDE : FAR_SIGMA);
+	return fmax(slow, far);
+}
+
 void
 wander_hear(struct wander *w, double *x, size_t n, int is_hour)
 {
-	double sigma, slow = 0;
+	double sigma, slow;
 
 	if (n < 2)
 		return;
-	if ((1 - SLOW_SHARE) * (double)n >= TAIL_NODES) {
-		slow = score_quantile(x, n, SLOW_SHARE);
-		slow = is_hour
-		    ? (slow - score_quantile(x, n, SIDE_FROM)) / SIDE_SIGMA
-		    : slow / SLOW_SIGMA;
-	}
+	slow = usual_slow_side(x, n, is_hour);
 	for (size_t i = 0; i < n; i++)
 		x[i] = fabs(x[i]);
 	/* About 0, the usual value. The factor corrects small samples (Croux

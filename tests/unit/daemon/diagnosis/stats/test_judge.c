@@ -299,6 +299,37 @@ test_lasting_many(void **state)
 	free(x);
 }
 
+/* Return the wander of thousands of nodes, `more` of which are slower than a
+ * normal distribution of deviation 0.02 has them. */
+static double
+wander_of_many(int more)
+{
+	enum { MANY_NODES = 10000 };
+	double *x = xcalloc(MANY_NODES, sizeof(*x));
+	struct wander w = { 0 };
+
+	for (int r = 0; r < 40; r++) {
+		for (int i = 0; i < MANY_NODES; i++)
+			x[i] = 0.02 *
+			    robust_normal_quantile((i + 0.5) / MANY_NODES) *
+			    (i >= MANY_NODES - more ? 1.5 : 1);
+		wander_hear(&w, x, MANY_NODES, 0);
+	}
+	free(x);
+	return wander_sd(&w, 0);
+}
+
+/* Among thousands of nodes the tail is measured, if it is more than a few
+ * nodes. */
+static void
+test_far_tail(void **state)
+{
+	(void)state;
+	near(wander_of_many(0), 0.02, 0.0002);
+	near(wander_of_many(6), 0.02, 0.0002);
+	near(wander_of_many(30), 0.03, 0.0005);
+}
+
 /* Wander that a few nodes overestimate does not excuse a node at a distance
  * that is never usual. */
 static void
@@ -832,6 +863,7 @@ main(void)
 		cmocka_unit_test(test_cusum),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_lasting_many),
+		cmocka_unit_test(test_far_tail),
 		cmocka_unit_test(test_wander_limit),
 		cmocka_unit_test(test_wander_mean),
 	};
