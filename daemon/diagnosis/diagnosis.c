@@ -418,19 +418,21 @@ diagnosis_open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 {
 	uint32_t left = judge_outliers(s->judge, kind);
 
-	for (uint32_t i = 0; left > 0 && i < judge_count(s->judge, kind); i++)
-		if (judge_track(s->judge, kind, i)->state >= JUDGE_OUTLIER) {
-			struct incident *k = incident_find(d, kind, i);
+	for (uint32_t i = 0; left > 0 && i < judge_count(s->judge, kind); i++) {
+		const struct track *t = judge_track(s->judge, kind, i);
+		struct incident *k = incident_find(d, kind, i);
 
-			left--;
-			if (kind != JUDGE_NODE ||
-			    !diagnosis_is_of_leaf(d, s, i))
-				fault_outlier_open(d, s, kind, i, from);
-			else if (k != NULL && k->fault->is_judged &&
-			    k->verdict == VERDICT_WARN && k != d->pass.of)
-				incident_end(d, k, VERDICT_OK,
-				    INCIDENT_OF_LEAF);
-		}
+		if (t->state < JUDGE_OUTLIER)
+			continue;
+		left--;
+		if (k == NULL && t->clean > 0 && !series_kind(s->sort).is_loss)
+			continue; /* it recovers with its leaf */
+		if (kind != JUDGE_NODE || !diagnosis_is_of_leaf(d, s, i))
+			fault_outlier_open(d, s, kind, i, from);
+		else if (k != NULL && k->fault->is_judged &&
+		    k->verdict == VERDICT_WARN && k != d->pass.of)
+			incident_end(d, k, VERDICT_OK, INCIDENT_OF_LEAF);
+	}
 }
 
 /* Share of the ranks' time; at this limit a message takes a hundred times as

@@ -488,14 +488,17 @@ static void
 judge_remember(const struct judge *j, struct track *t, double effect,
     double excuse, double z, int busy, double level)
 {
-	int dirty, vote = effect >= VOTE_SHARE * j->least && z >= VOTE_Z;
+	int vote = effect >= VOTE_SHARE * j->least && z >= VOTE_Z;
 	double rise = judge_rise(j, t, level);
 	double end = fmax(j->least, END_SHARE * (double)t->opened);
 
 	t->hold -= t->hold > 0;
 	track_add(t, effect + excuse, vote, busy, j->o.window);
-	dirty = effect >= end ? z >= DIRTY_Z : effect + rise >= end;
-	t->clean = dirty ? 0 : (uint16_t)(t->clean + (t->clean < UINT16_MAX));
+	/* As slow as before in a round of large scatter: neither. */
+	if (effect < end ? effect + rise >= end : z >= DIRTY_Z)
+		t->clean = 0;
+	else if (effect < end)
+		t->clean += t->clean < UINT16_MAX;
 	if (t->state >= JUDGE_OUTLIER)
 		t->rounds += (uint32_t)vote;
 	else
@@ -627,6 +630,7 @@ judge_settle(struct judge *j, enum judge_kind kind, uint32_t index,
 			judge_change_add(j, kind, index, JUDGE_OK);
 	} else if (t->p <= p_max) {
 		j->tracks[kind].list[index].opened = (float)track_effect(t);
+		j->tracks[kind].list[index].clean = 0;
 		judge_change_add(j, kind, index, JUDGE_OUTLIER);
 	} else if (t->known >= 1) {
 		judge_change_add(j, kind, index, JUDGE_OK);

@@ -499,6 +499,36 @@ test_hysteresis(void **state)
 	judge_free(j);
 }
 
+/* Rounds in which all nodes scatter do not end an outlier that is as slow as
+ * before, and do not keep one that is not. */
+static void
+test_scattered(void **state)
+{
+	struct judge *j = judge_new(&options);
+	const struct judge_change *changes;
+	struct score_obs obs[NODES];
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		hear(j, 0, i == 0 ? NODES + 4 : 0);
+	for (int i = 0; i < 3; i++)
+		hear(j, 0.2, i == 2);
+	for (int i = 0; i < 12; i++) {
+		fill(obs);
+		for (int k = 0; k < NODES; k++)
+			obs[k].x += k == 5 ? 0.2
+			    : i % 2 == 0   ? 9 * (obs[k].x + 9)
+					   : -11 * (obs[k].x + 9);
+		judge_round(j, obs, NODES, NULL, &changes);
+		assert_true(obs[5].z < DIRTY_Z);
+		assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OUTLIER);
+		assert_int_equal(judge_track(j, JUDGE_NODE, 5)->clean, 0);
+	}
+	for (int i = 0; i < 4; i++)
+		hear(j, 0, i == 3);
+	judge_free(j);
+}
+
 /* Two of four leaves are slow; then all nodes are, since nodes of the other
  * leaves meet slow ones. This does not make the two leaves normal; the repair
  * does. A single node does not make all others slow, so it is normal if they
@@ -850,6 +880,7 @@ main(void)
 		cmocka_unit_test(test_ridge),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_hysteresis),
+		cmocka_unit_test(test_scattered),
 		cmocka_unit_test(test_most_slow),
 		cmocka_unit_test(test_not_guilty),
 		cmocka_unit_test(test_dismissed),
