@@ -80,6 +80,15 @@ fault_outlier_open(struct diagnosis *d, struct diagnosis_series *s,
 		incident_tell(d, k);
 		return;
 	}
+	if (k != NULL && k->fault == &fault_outlier && k != d->pass.of &&
+	    !k->confirm.is_done && k->series->sort >= CANARY_MAX &&
+	    s->sort < CANARY_MAX) {
+		/* Its echoes are slow too; a confirmation run measures MPI. */
+		k->confirm.tries = 0;
+		k->confirm.next_ns = 0;
+		incident_show_from(d, k, s, from);
+		return;
+	}
 	if (k != NULL &&
 	    (k->fault->is_judged ||
 		(k->fault->is_certain && k->verdict == VERDICT_BAD)))

@@ -59,6 +59,35 @@ test_mesh_slow(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* A confirmation run measures by MPI: as soon as canaries name the node too, it
+ * repeats these, because echoes may be slow where messages are not. */
+static void
+test_mesh_and_canary(void **state)
+{
+	struct fix *f = *state;
+
+	hear_round(f, 0);
+	for (int i = 0; i < 3; i++)
+		hear_mesh(f, "spine", 1 << 4, 0);
+	expect_text(f, "(echo-spine)");
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	expect_text(f, "% slower than 11 of 11 partners over 3 rounds (lat)");
+	assert_int_equal(open_cases(f), 1);
+	/* Echoes do not take it back. */
+	hear_mesh(f, "spine", 1 << 4, 0);
+	expect_text(f, "(lat)");
+	for (int i = 0; i < 5; i++)
+		hear_mesh(f, "spine", 0, 0);
+	assert_int_equal(open_cases(f), 1);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "node5", PASS_FINE);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0);
+}
+
 /* Without a canary the confirmation run uses an MPI that all of its nodes
  * have. */
 static void
@@ -373,6 +402,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_mesh_slow),
+		DIAGNOSIS_TEST(test_mesh_and_canary),
 		DIAGNOSIS_TEST(test_mesh_mpi),
 		DIAGNOSIS_TEST(test_mesh_loss),
 		DIAGNOSIS_TEST(test_mesh_uplink),
