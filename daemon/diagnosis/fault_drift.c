@@ -31,6 +31,8 @@
  * drift. */
 #define ODD_SIGMAS 3.0
 #define ODD_MOST   0.003
+#define HOUR_S     3600
+#define DAY_S      86400
 
 /* Return 1 if a case of its leaf explains that a node is slower than before. */
 static int
@@ -237,6 +239,23 @@ fault_drift_of(const struct incident *k)
 				      : series_drift_of(k->series, k->index);
 }
 
+/* Add the span from which its level was learned: "weeks", "6 hours". */
+static void
+fault_drift_add_span(const struct incident *k, const struct drift *now,
+    char *text)
+{
+	uint64_t s = now->n * k->series->every_ns / CLK_NS_PER_S;
+
+	if (k->series->every_ns == 0 || s >= 14 * DAY_S)
+		fault_text_add(text, "weeks");
+	else if (s >= 2 * DAY_S)
+		fault_text_add(text, "%" PRIu64 " days", s / DAY_S);
+	else if (s >= 2 * HOUR_S)
+		fault_text_add(text, "%" PRIu64 " hours", s / HOUR_S);
+	else
+		fault_text_add(text, "%" PRIu64 " minutes", s / 60 + 1);
+}
+
 static void
 fault_drift_text(const struct diagnosis *d, const struct incident *k,
     char *text)
@@ -247,23 +266,29 @@ fault_drift_text(const struct diagnosis *d, const struct incident *k,
 	char slower[FAULT_TEXT_SLOWER];
 
 	fault_text_slower(drift_shift(now), sort.is_rate, slower);
+	if (k->kind == JUDGE_FLEET)
+		fault_text_add(text, "the fleet (all nodes) is");
+	else /* it may still be as fast as its peers */
+		fault_text_add(text, "%s%s%s:", k->subject,
+		    rail[0] != '\0' ? ", rail " : "", rail);
+	fault_text_add(text, " %s slower than in ", slower);
+	if (now->from == DRIFT_PINNED)
+		fault_text_add(text, "%s%s",
+		    k->kind == JUDGE_FLEET ? "its first two weeks"
+					   : "baseline ",
+		    k->kind == JUDGE_FLEET ? "" : d->o.baseline);
+	else {
+		fault_text_add(text, "the last ");
+		fault_drift_add_span(k, now, text);
+	}
 	if (k->kind == JUDGE_FLEET) {
 		fault_text_add(text,
-		    "the fleet (all nodes) is %s slower than in %s: %" PRIu32
-		    " of %" PRIu32 " nodes are slower than before, over "
-		    "%" PRIu32 " rounds (%s)",
-		    slower,
-		    now->from == DRIFT_PINNED ? "its first two weeks"
-					      : "the last weeks",
+		    ": %" PRIu32 " of %" PRIu32 " nodes are slower than "
+		    "before, over %" PRIu32 " rounds (%s)",
 		    k->series->fleet_slow, k->series->fleet_nodes,
 		    drift_rounds(now), sort.name);
 		return;
 	}
-	/* It may still be as fast as its peers. */
-	fault_text_add(text, "%s%s%s: %s slower than in %s%s", k->subject,
-	    rail[0] != '\0' ? ", rail " : "", rail, slower,
-	    now->from == DRIFT_PINNED ? "baseline " : "its own last weeks",
-	    now->from == DRIFT_PINNED ? d->o.baseline : "");
 	fault_text_add(text,
 	    ", relative to its peers, over %" PRIu32 " rounds (%s)",
 	    drift_rounds(now), sort.name);

@@ -141,7 +141,7 @@ test_fleet(void **state)
 	hear_fleet(f, 30, 1.2, 1.2, 0);
 	assert_string_equal(what_of(f), "fleet");
 	expect_text(f, "the fleet (all nodes) is 1");
-	expect_text(f, "than in the last weeks: 12 of 12 nodes");
+	expect_text(f, "than in the last 43 hours: 12 of 12 nodes");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	recent = diagnosis_recent(f->diagnosis);
 	fix_again(f);
