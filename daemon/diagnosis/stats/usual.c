@@ -30,11 +30,13 @@
 /* Among thousands of nodes chance reaches five deviations, so the tail itself
  * is measured: FAR_SHARE of a normal distribution is below FAR_SIGMA deviations
  * and is FAR_SIDE deviations above SIDE_FROM. FAR_NODES are above it, so that a
- * few slow nodes are not the tail. */
+ * few slow nodes are not the tail. Wander widens the tail by up to 1.2 of
+ * SLOW_SHARE's deviation; more than FAR_MOST is a group of slow nodes. */
 #define FAR_SHARE 0.999
 #define FAR_SIGMA 3.0902323061678132
 #define FAR_SIDE  2.4157425559718
 #define FAR_NODES 8
+#define FAR_MOST  1.25
 /* After this many rounds, a round may increase the scatter at most by this
  * factor: many nodes that fail together are not wander. */
 #define KNOWN_ROUNDS 8
@@ -74,7 +76,7 @@ usual_slow_side(double *x, size_t n, int is_hour)
 		return slow;
 	far = (score_quantile(x, n, FAR_SHARE) - from) /
 	    (is_hour ? FAR_SIDE : FAR_SIGMA);
-	return fmax(slow, far);
+	return fmax(slow, fmin(far, FAR_MOST * slow));
 }
 
 void

@@ -299,10 +299,10 @@ test_lasting_many(void **state)
 	free(x);
 }
 
-/* Return the wander of thousands of nodes, `more` of which are slower than a
- * normal distribution of deviation 0.02 has them. */
+/* Return the wander of thousands of nodes, `more` of which are slower by
+ * `times` than a normal distribution of deviation 0.02 has them. */
 static double
-wander_of_many(int more)
+wander_of_many(int more, double times)
 {
 	enum { MANY_NODES = 10000 };
 	double *x = xcalloc(MANY_NODES, sizeof(*x));
@@ -312,7 +312,7 @@ wander_of_many(int more)
 		for (int i = 0; i < MANY_NODES; i++)
 			x[i] = 0.02 *
 			    robust_normal_quantile((i + 0.5) / MANY_NODES) *
-			    (i >= MANY_NODES - more ? 1.5 : 1);
+			    (i >= MANY_NODES - more ? times : 1);
 		wander_hear(&w, x, MANY_NODES, 0);
 	}
 	free(x);
@@ -320,14 +320,15 @@ wander_of_many(int more)
 }
 
 /* Among thousands of nodes the tail is measured, if it is more than a few
- * nodes. */
+ * nodes. A group of slow nodes does not widen it by much. */
 static void
 test_far_tail(void **state)
 {
 	(void)state;
-	near(wander_of_many(0), 0.02, 0.0002);
-	near(wander_of_many(6), 0.02, 0.0002);
-	near(wander_of_many(30), 0.03, 0.0005);
+	near(wander_of_many(0, 1), 0.02, 0.0002);
+	near(wander_of_many(6, 1.2), 0.02, 0.0002);
+	near(wander_of_many(30, 1.2), 0.024, 0.0005);
+	near(wander_of_many(30, 5), 0.025, 0.0005);
 }
 
 /* Wander that a few nodes overestimate does not excuse a node at a distance
