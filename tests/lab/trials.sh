@@ -270,8 +270,9 @@ trial() # NAME WANT WORDS COMMAND...
 	within "$clear_s" all_clear
 	cleared=$took
 	beside_it=$(said_since "$from" | jq -r --arg want "$want" '
-		select((.subject as $s | $want | split(",") | index($s)) |
-			not) | .subject' | sort | uniq -c | tr -s '\n ' ' ')
+		select(.verdict != "ok" and
+			(.subject as $s | $want | split(",") | index($s) |
+				not)) | .subject' | sort | uniq -c | tr -s '\n ' ' ')
 	echo "$name: want $want, named $named s, bad +$bad s," \
 		"cleared $cleared s, innocents:${beside_it:- none}"
 	said_since "$from" | jq -r --argjson from "$from" \
