@@ -365,6 +365,36 @@ confirm_run_campaign_make(const struct diagnosis *d, const struct incident *k,
 	return rc;
 }
 
+/* Echoes have named it, in the queue of a slow link, which is empty in a
+ * confirmation run of small messages. If canaries were slow in one of their
+ * last rounds too, repeat the slowest ones. */
+static void
+confirm_run_prefer_canaries(struct diagnosis *d, struct incident *k)
+{
+	struct diagnosis_series *slowest = NULL;
+	double most = 0;
+
+	if (!k->fault->is_judged || k->fault->is_share ||
+	    k->series->sort < CANARY_MAX ||
+	    series_kind(k->series->sort).is_loss)
+		return;
+	for (size_t i = 0; i < d->series_count; i++) {
+		struct diagnosis_series *s = &d->series[i];
+		const struct track *t = judge_track(s->judge, k->kind,
+		    k->index);
+
+		if (s->sort >= CANARY_MAX || s->rail[0] != '\0' || t == NULL ||
+		    track_effect(t) < fmax(most, judge_least(s->judge)))
+			continue;
+		slowest = s;
+		most = track_effect(t);
+	}
+	if (slowest == NULL)
+		return;
+	judge_name(slowest->judge, k->kind, k->index);
+	k->series = slowest;
+}
+
 static void
 confirm_run_start(struct diagnosis *d, struct incident *k, int is_follow)
 {
@@ -374,6 +404,7 @@ confirm_run_start(struct diagnosis *d, struct incident *k, int is_follow)
 	int rc;
 
 	confirm_run_clear(p);
+	confirm_run_prefer_canaries(d, k);
 	p->is_follow = is_follow;
 	p->is_rate = series_kind(k->series->sort).is_rate;
 	if (roster_ids(d->roster) > 0 &&

@@ -88,6 +88,33 @@ test_mesh_and_canary(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* One slow round of canaries is enough to choose them for the run. Canaries
+ * that are normal are not chosen, nor is a node bad without the run. */
+static void
+test_mesh_confirmed_by_canary(void **state)
+{
+	struct fix *f = *state;
+
+	hear_round(f, 0);
+	for (int i = 0; i < 3; i++)
+		hear_mesh(f, "spine", 1 << 4, 0);
+	hear_round(f, 1 << 4);
+	expect_text(f, "(echo-spine)");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	expect_text(f, "% slower than 11 of 11 partners over 1 round (lat)");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	/* It is normal in that run: what remains is the echoes. */
+	hear_pass(f, "", PASS_FINE);
+	expect_text(f, "(echo-spine)");
+	hear_round(f, 0);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+	expect_text(f, "(echo-spine)");
+	hear_pass(f, "node5", PASS_FINE);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+}
+
 /* Without a canary the confirmation run uses an MPI that all of its nodes
  * have. */
 static void
@@ -403,6 +430,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_mesh_slow),
 		DIAGNOSIS_TEST(test_mesh_and_canary),
+		DIAGNOSIS_TEST(test_mesh_confirmed_by_canary),
 		DIAGNOSIS_TEST(test_mesh_mpi),
 		DIAGNOSIS_TEST(test_mesh_loss),
 		DIAGNOSIS_TEST(test_mesh_uplink),
