@@ -20,6 +20,9 @@
 
 /* Lost cores are reported after this long, whether or not the node is slow. */
 #define TAKEN_NS (60 * CLK_NS_PER_S)
+/* A job's traffic is seen this long after it has made a node slow, or earlier:
+ * as soon as the collector runs nothing on the node for a few seconds. */
+#define JOB_SEEN_NS (120 * CLK_NS_PER_S)
 
 /* Set the series that shows it, and the kind: slow, or losing echoes. */
 static void
@@ -157,6 +160,18 @@ fault_outlier_found(struct diagnosis *d, struct incident *k,
 		k->what = WHAT_RAIL;
 }
 
+/* Return 1 if a job's traffic explains its rounds. During runs of the collector
+ * it is not seen: if it is seen now, and no run has confirmed the new case, it
+ * has caused it. */
+static int
+fault_outlier_is_of_job(const struct diagnosis *d, const struct incident *k)
+{
+	return k->fault == &fault_outlier && k->kind == JUDGE_NODE &&
+	    k->verdict == VERDICT_WARN && k->what != WHAT_HOST &&
+	    d->nodes[k->index].link_busy &&
+	    clk_unix_ns() - k->since_unix_ns < JOB_SEEN_NS;
+}
+
 void
 fault_outlier_still(struct diagnosis *d, struct incident *k)
 {
@@ -166,6 +181,13 @@ fault_outlier_still(struct diagnosis *d, struct incident *k)
 
 	if (s == NULL && data->taken)
 		return;
+	if (s != NULL && fault_outlier_is_of_job(d, k)) {
+		judge_forget(s->judge, k->kind, k->index);
+		incident_end(d, k, VERDICT_OK,
+		    "a job's traffic on its link began before it was named, "
+		    "and explains it");
+		return;
+	}
 	if (s == NULL) {
 		err_say(&err, "normal for %d rounds", d->o.judge.clean);
 		incident_end(d, k, VERDICT_OK, err.text);

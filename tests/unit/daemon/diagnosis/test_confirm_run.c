@@ -472,14 +472,36 @@ test_link_busy(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4 | 1 << 8);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
-	/* the job comes back before the run: it waits */
+	/* The job comes back before the run: it waits. */
+	incident_find(f->diagnosis, JUDGE_NODE,
+	    (uint32_t)roster_find(f->roster, "node5")->id)
+	    ->since_unix_ns -= 200 * CLK_NS_PER_S;
 	roster_find(f->roster, "node5")->host.jobs = 0.6;
 	hear_round(f, 1 << 4);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
 	assert_int_equal(strncmp(conf_string(f->campaign, "campaign", "nodes"),
 			     "node9,", 6),
 	    0);
+}
+
+/* The traffic of a job is seen only after its node was named. */
+static void
+test_link_busy_late(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 2; i++) {
+		roster_find(f->roster, "node5")->host.jobs = 0;
+		for (int r = 0; r < 3; r++)
+			hear_round(f, 1 << 4);
+		assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+		roster_find(f->roster, "node5")->host.jobs = 0.6;
+		hear_round(f, 1 << 4);
+		assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+		assert_non_null(strstr(told.last, "a job's traffic"));
+	}
 }
 
 /* As hear_round(), of bandwidths. */
@@ -727,6 +749,7 @@ main(void)
 		DIAGNOSIS_TEST(test_slurm),
 		DIAGNOSIS_TEST(test_no_slurm),
 		DIAGNOSIS_TEST(test_link_busy),
+		DIAGNOSIS_TEST(test_link_busy_late),
 		DIAGNOSIS_TEST(test_leaf_is_node),
 		DIAGNOSIS_TEST(test_leaf_busy),
 		DIAGNOSIS_TEST(test_suspicion_of_two_tests),
