@@ -33,7 +33,10 @@
 #define TYPICAL_SHARE 0.75
 #define LEAF_BUSY_MAX 0.25 /* of its nodes */
 #define LEAF_ONE_MAX  0.6  /* maximum share of its losses by one node */
-#define LEAF_LEAD_MAX 0.5  /* of its losses: excess to one leaf over others */
+#define LEAD_MAX      0.5 /* of losses: excess to one leaf or node over others */
+/* Losses of a node to other leaves from which on these must be to several
+ * nodes. */
+#define LEAD_KNOWN 4
 /* A leaf's own loss is averaged over about the last 1 / (1 - OWN_KEEP) epochs,
  * and the best quarter of the leaves is good. A bad leaf has OWN_TIMES that
  * loss, with a log likelihood ratio of OWN_LIMIT. */
@@ -212,6 +215,17 @@ loss_unlisted(const struct loss_epoch *e)
 }
 
 static void
+loss_lead_add(struct loss_lead *l, uint32_t other, uint32_t lost)
+{
+	l->lost += lost;
+	for (uint32_t i = 0; i < lost; i++) {
+		if (l->by == 0)
+			l->with = other;
+		l->by += l->with == other ? 1 : UINT32_MAX;
+	}
+}
+
+static void
 loss_add(struct loss_sum *s, int far, const struct step *step, double lost,
     uint64_t sent)
 {
@@ -227,6 +241,30 @@ loss_add(struct loss_sum *s, int far, const struct step *step, double lost,
 	s->lost += (uint64_t)lost;
 	s->sent += sent;
 	s->epochs += (uint32_t)far;
+}
+
+/* Note to whom the nodes lost, except to marked ones. */
+static void
+loss_leads_hear(struct loss_watch *w, const struct loss_epoch *e,
+    const uint8_t *marked)
+{
+	for (size_t i = 0; i < 2 * e->pair_count; i++) {
+		const struct loss_pair *p = &e->pairs[i / 2];
+		uint32_t n = i % 2 ? p->b : p->a, other = i % 2 ? p->a : p->b;
+
+		if (!marked[other])
+			loss_lead_add(&w->sums[e->nodes[n].place].lead,
+			    e->nodes[other].place, loss_counted(p));
+	}
+}
+
+/* Return 1 if it loses on one path to another leaf only, which may be the
+ * fault: that is not the node's. */
+static int
+loss_is_path(const struct loss_sum *s)
+{
+	return s->lead.lost >= LEAD_KNOWN &&
+	    s->lead.by > LEAD_MAX * s->lead.lost;
 }
 
 static int
@@ -260,13 +298,8 @@ loss_lost_across(const struct loss_watch *w, const struct loss_epoch *e,
 		    b->busy || loss_is_apart(w, a) || loss_is_apart(w, b))
 			continue;
 		lost += loss_counted(&e->pairs[i]);
-		for (uint32_t k = 0; to_whom != NULL && k < e->pairs[i].lost;
-		     k++) {
-			if (to_whom->lead == 0)
-				to_whom->with = other;
-			to_whom->lead += to_whom->with == other ? 1
-								: UINT32_MAX;
-		}
+		if (to_whom != NULL)
+			loss_lead_add(&to_whom->lead, other, e->pairs[i].lost);
 	}
 	return lost;
 }
@@ -321,8 +354,10 @@ loss_forget_others(struct loss_watch *w, int within)
 		if (!w->leaves[i].raised)
 			memset(&w->leaves[i], 0, sizeof(w->leaves[i]));
 	for (size_t i = 0; i < w->count; i++)
-		for (int far = !within; far < 2 && !w->sums[i].raised; far++)
+		for (int far = !within; far < 2 && !w->sums[i].raised; far++) {
 			w->sums[i].of[far] = 0;
+			w->sums[i].lead = (struct loss_lead){ 0 };
+		}
 }
 
 static void
@@ -525,7 +560,7 @@ loss_hear_leaves(struct loss_watch *w, struct loss_epoch *e,
 		was = l->raised;
 		loss_add_leaf(l, step, limit, lost, of[worst].sent);
 		over |= was && !l->raised;
-		if (!l->raised && l->lead <= LEAF_LEAD_MAX * o->lost &&
+		if (!l->raised && l->lead.by <= LEAD_MAX * o->lost &&
 		    (o->epochs >= 2 ||
 			(l->sum > limit && l->epochs >= 2 &&
 			    loss_is_its_own(o, good, step->p0,
@@ -575,12 +610,14 @@ loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 		w->lost[far] += lost;
 		w->sent[far] += (double)nodes[i].sent;
 	}
+	if (far)
+		loss_leads_hear(w, e, marked);
 	for (size_t i = 0; i < count; i++) {
 		struct loss_sum *s = &w->sums[nodes[i].place];
 
 		if (s->of[0] + s->of[1] > step.limit &&
 		    s->of[0] > LATELY * w->up[0] &&
-		    s->of[1] > LATELY * w->up[1] &&
+		    s->of[1] > LATELY * w->up[1] && !loss_is_path(s) &&
 		    !loss_is_uplink(w, e, nodes[i].leaf, step.limit))
 			s->raised = 1;
 	}

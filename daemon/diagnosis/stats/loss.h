@@ -13,7 +13,8 @@
  * in this epoch, or has a case of another kind. When such a case opens, earlier
  * losses with that node are forgotten. If more pairs lose than are listed, a
  * node's losses to the others are the remainder of its total. A node is raised
- * if its two sums together exceed the limit and it recently lost on both sides;
+ * if its two sums together exceed the limit and it recently lost on both sides,
+ * not only on a path to one node of another leaf;
  * not if many nodes of its leaf lose to other leaves, since then the leaf's
  * uplink is the cause.
  *
@@ -47,12 +48,19 @@
 #define LOSS_LEAF_MANY 3    /* nodes of a leaf that lose: its uplink */
 #define LOSS_LEAF_P1   1e-4 /* p1 of a leaf's paths; at least three times p0 */
 
+/* To whom it loses most, and by how much more than to all others together
+ * (Boyer and Moore 1981). */
+struct loss_lead {
+	uint32_t with, by, lost;
+};
+
 struct loss_sum {
 	double of[2];        /* within the leaf, between leaves */
 	uint64_t lost, sent; /* since both sums were 0 */
 	uint32_t epochs;     /* since both sums were 0 */
 	uint32_t clean;      /* records since the last loss; two in an epoch */
 	uint8_t raised, aside; /* aside: loss_node.aside of the last epoch */
+	struct loss_lead lead; /* of places, between leaves */
 };
 /* The losses of a leaf to other leaves. */
 struct loss_leaf {
@@ -61,9 +69,7 @@ struct loss_leaf {
 	uint32_t epochs;     /* epochs with losses since then */
 	uint32_t clean;      /* epochs since the last loss */
 	uint32_t nodes, losing;
-	/* The leaf to which it loses most, and by how much more than to all
-	 * others together (Boyer and Moore 1981). */
-	uint32_t with, lead;
+	struct loss_lead lead; /* of leaves */
 	uint8_t raised;
 };
 /* The losses of a leaf to other leaves in the last epochs; share: the part that

@@ -347,6 +347,36 @@ test_a_case_explains(void **state)
 	loss_clear(&c.w);
 }
 
+/* Three leaves of three: all is lost on the path from node 2 to node 6, or as
+ * much to two nodes. Then node 6 loses within its leaf, too. */
+static void
+test_dead_path(void **state)
+{
+	(void)state;
+	for (int paths = 1; paths <= 2; paths++) {
+		struct loss_watch w = { 0 };
+
+		for (int e = 0; e < 12; e++) {
+			struct loss_node nodes[9];
+			struct loss_pair near = { 6, 8, 1 };
+			struct loss_pair far[] = {
+				{ paths == 2 && e % 2 ? 1 : 2, 6, 12 }
+			};
+
+			for (uint32_t i = 0; i < 9; i++)
+				nodes[i] = (struct loss_node){ i, i / 3, 36, 0,
+					0, 0 };
+			loss_round(&w, 0,
+			    &(struct loss_epoch){ nodes, 9, &near, e >= 6, 0 });
+			loss_round(&w, 1,
+			    &(struct loss_epoch){ nodes, 9, far, e < 6, 0 });
+			assert_false(loss_sum_of(&w, 8)->raised);
+		}
+		assert_int_equal(loss_sum_of(&w, 6)->raised, paths == 2);
+		loss_clear(&w);
+	}
+}
+
 int
 main(void)
 {
@@ -359,6 +389,7 @@ main(void)
 		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_innocent),
 		cmocka_unit_test(test_a_case_explains),
+		cmocka_unit_test(test_dead_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
