@@ -182,7 +182,8 @@ fault_outlier_still(struct diagnosis *d, struct incident *k)
 	if (s == NULL && data->taken)
 		return;
 	if (s != NULL && fault_outlier_is_of_job(d, k)) {
-		judge_forget(s->judge, k->kind, k->index);
+		for (; s != NULL; s = incident_naming(d, k))
+			judge_forget(s->judge, k->kind, k->index);
 		incident_end(d, k, VERDICT_OK,
 		    "a job's traffic on its link began before it was named, "
 		    "and explains it");
