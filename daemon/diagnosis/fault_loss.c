@@ -18,6 +18,25 @@
 #include "daemon/diagnosis/incident_show.h"
 #include "schema/record.h"
 
+/* Losses may be why an exchange did not end. */
+static void
+fault_loss_hear_stuck(struct diagnosis *d, const struct round *round)
+{
+	size_t count = roster_ids(d->roster) + d->node_count + 1;
+	double *lost;
+
+	if (d->stuck.count == 0)
+		return;
+	lost = xcalloc(count, sizeof(*lost));
+	for (size_t i = 0; i < count; i++)
+		lost[i] = -1;
+	for (size_t i = 0; i < round->row_count; i++)
+		if (round->rows[i].lost >= 0)
+			lost[round->rows[i].node->id] = round->rows[i].lost;
+	stuck_echoes(&d->stuck, lost);
+	free(lost);
+}
+
 void
 fault_loss_hear(struct diagnosis *d, const struct round *round, int far)
 {
@@ -50,6 +69,7 @@ fault_loss_hear(struct diagnosis *d, const struct round *round, int far)
 				    1,
 				(uint32_t)b - 1, (uint32_t)o->lost };
 	}
+	fault_loss_hear_stuck(d, round);
 	loss_round(&d->loss, far,
 	    &(struct loss_epoch){ nodes, count, pairs, pair_count,
 		round->pair_count >= RECORD_PAIRS_MAX });

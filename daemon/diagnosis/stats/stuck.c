@@ -73,6 +73,32 @@ stuck_measured(struct stuck_watch *w, const uint8_t *measured)
 	w->count = kept;
 }
 
+void
+stuck_echoes(struct stuck_watch *w, const double *lost)
+{
+	uint8_t is_over[STUCK_PAIRS_MAX];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->count; i++) {
+		struct stuck_pair *p = &w->pairs[i];
+		double a = lost[p->nodes[0]], b = lost[p->nodes[1]];
+
+		if (a > 0 || b > 0) {
+			p->lossy = 1;
+			p->clean = 0;
+		} else if (a == 0 && b == 0) {
+			p->clean += p->clean < STUCK_CLEAN;
+		}
+		is_over[i] = p->lossy && p->clean == STUCK_CLEAN &&
+		    !stuck_is_named(w, p->nodes[0]) &&
+		    !stuck_is_named(w, p->nodes[1]);
+	}
+	for (size_t i = 0; i < w->count; i++)
+		if (!is_over[i])
+			w->pairs[kept++] = w->pairs[i];
+	w->count = kept;
+}
+
 const struct stuck_pair *
 stuck_out(const struct stuck_watch *w, uint32_t node, uint64_t now_ns)
 {

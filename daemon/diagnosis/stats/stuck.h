@@ -18,11 +18,18 @@
 /* A node is skipped for this long, then tried again. */
 #define STUCK_OUT_NS (15 * 60 * 1000000000ULL)
 
+/* Records of echoes in a row, without a loss, after which a pair that has lost
+ * some is no longer skipped. Each epoch has two, within leaves and between
+ * them. */
+#define STUCK_CLEAN 6
+
 /* Two nodes between which an exchange did not end. */
 struct stuck_pair {
 	uint32_t nodes[2];
 	uint64_t at_ns;  /* the newest time */
 	uint8_t fine[2]; /* measured without the other node since */
+	uint8_t lossy;   /* 1: a node of it has lost echoes since */
+	uint8_t clean;   /* records in a row without */
 	double waited_s;
 	char what[16]; /* the test */
 };
@@ -42,6 +49,10 @@ int stuck_is_named(const struct stuck_watch *w, uint32_t node);
 /* Remove the pairs whose nodes were both measured by a run; measured: by
  * node. */
 void stuck_measured(struct stuck_watch *w, const uint8_t *measured);
+/* Note the lost echoes of an epoch, by node; negative: unknown. Losses may be
+ * why an exchange did not end: the pair is removed when they are over, unless
+ * one of its nodes is named. */
+void stuck_echoes(struct stuck_watch *w, const double *lost);
 /* Return the pair for which a node is skipped now, or NULL. */
 const struct stuck_pair *stuck_out(const struct stuck_watch *w, uint32_t node,
     uint64_t now_ns);

@@ -106,6 +106,48 @@ test_many(void **state)
 	assert_int_equal(stuck_partners(&w, 2 * STUCK_PAIRS_MAX), 1);
 }
 
+/* An epoch in which these nodes lose echoes, and one is not measured. */
+static void
+echoes(int from, int to, int unknown)
+{
+	double lost[NODES];
+
+	for (int i = 0; i < NODES; i++)
+		lost[i] = i == unknown ? -1 : i >= from && i <= to ? 2 : 0;
+	for (int i = 0; i < 2; i++) /* within leaves, and between them */
+		stuck_echoes(&w, lost);
+}
+
+/* Losses stop, and so does the reason; without losses it was another one. */
+static void
+test_losses(void **state)
+{
+	(void)state;
+	note(1, 5, 0);
+	for (int i = 0; i < 20; i++)
+		echoes(2, 4, -1);
+	assert_non_null(stuck_out(&w, 5, 3));
+	echoes(5, 5, -1);
+	for (int i = 0; i < 20; i++)
+		echoes(0, -1, 1);
+	echoes(0, -1, -1);
+	echoes(0, -1, -1);
+	assert_non_null(stuck_out(&w, 5, 3));
+	echoes(0, -1, -1);
+	assert_null(stuck_out(&w, 5, 3));
+	assert_int_equal(w.count, 0);
+	/* A named node is measured before it is resolved. */
+	note(5, 1, 0);
+	note(5, 2, 0);
+	note(3, 4, 0);
+	echoes(1, 5, -1);
+	for (int i = 0; i < 20; i++)
+		echoes(0, -1, -1);
+	assert_true(stuck_is_named(&w, 5));
+	assert_int_equal(w.count, 2);
+	assert_null(stuck_out(&w, 4, 3));
+}
+
 int
 main(void)
 {
@@ -114,6 +156,7 @@ main(void)
 		cmocka_unit_test_setup(test_equal, begin),
 		cmocka_unit_test_setup(test_path, begin),
 		cmocka_unit_test_setup(test_many, begin),
+		cmocka_unit_test_setup(test_losses, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
