@@ -13,10 +13,10 @@
  * in this epoch, or has a case of another kind. When such a case opens, earlier
  * losses with that node are forgotten. If more pairs lose than are listed, a
  * node's losses to the others are the remainder of its total. A node is raised
- * if its two sums together exceed the limit and it recently lost on both sides,
- * not only on a path to one node of another leaf;
- * not if many nodes of its leaf lose to other leaves, since then the leaf's
- * uplink is the cause.
+ * if its two sums together exceed the limit and it recently lost on both sides;
+ * not if it loses to only one node of other leaves, since that path may be the
+ * cause, and not if many nodes of its leaf lose to other leaves, since then the
+ * leaf's uplink is.
  *
  * The lost echoes are also summed for each leaf, over its nodes' losses to
  * other leaves: one bad uplink of several, which loses one datagram in a
