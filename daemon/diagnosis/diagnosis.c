@@ -410,6 +410,41 @@ diagnosis_is_of_leaf(const struct diagnosis *d,
 		OF_LEAF_TIMES * fmax(track_effect(l), k->confirm.report.effect);
 }
 
+/* Echoes of a node are not judged for at most this long because it is unknown
+ * whether it has a job. */
+#define JOB_UNKNOWN_NS (120 * CLK_NS_PER_S)
+
+/* Return 1 if it is unknown whether a job's traffic slows the echoes of a node:
+ * since the first of its slow rounds the collector always had a run there. */
+static int
+diagnosis_is_job_unknown(const struct diagnosis *d,
+    const struct diagnosis_series *s, uint32_t node)
+{
+	uint64_t age_ns = clk_ns() -
+	    roster_by_id(d->roster, node)->host.jobs_ns;
+
+	return s->sort >= CANARY_MAX &&
+	    age_ns > (uint64_t)(d->o.judge.votes - 1) * s->every_ns &&
+	    age_ns < JOB_UNKNOWN_NS;
+}
+
+/* Return 1 if a node that has no case gets none: it recovers with its leaf, or
+ * a job may be the cause. */
+static int
+diagnosis_is_spared(struct diagnosis *d, struct diagnosis_series *s,
+    enum judge_kind kind, uint32_t index)
+{
+	if (series_kind(s->sort).is_loss)
+		return 0;
+	if (judge_track(s->judge, kind, index)->clean > 0)
+		return 1;
+	if (kind == JUDGE_NODE && d->nodes[index].link_busy) {
+		judge_forget(s->judge, kind, index);
+		return 1;
+	}
+	return kind == JUDGE_NODE && diagnosis_is_job_unknown(d, s, index);
+}
+
 /* A named node gets an incident even if an earlier one was dismissed: a
  * confirmation run of one test does not show the result of another test. */
 static void
@@ -419,14 +454,13 @@ diagnosis_open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 	uint32_t left = judge_outliers(s->judge, kind);
 
 	for (uint32_t i = 0; left > 0 && i < judge_count(s->judge, kind); i++) {
-		const struct track *t = judge_track(s->judge, kind, i);
 		struct incident *k = incident_find(d, kind, i);
 
-		if (t->state < JUDGE_OUTLIER)
+		if (judge_track(s->judge, kind, i)->state < JUDGE_OUTLIER)
 			continue;
 		left--;
-		if (k == NULL && t->clean > 0 && !series_kind(s->sort).is_loss)
-			continue; /* it recovers with its leaf */
+		if (k == NULL && diagnosis_is_spared(d, s, kind, i))
+			continue;
 		if (kind != JUDGE_NODE || !diagnosis_is_of_leaf(d, s, i))
 			fault_outlier_open(d, s, kind, i, from);
 		else if (k != NULL && k->fault->is_judged &&

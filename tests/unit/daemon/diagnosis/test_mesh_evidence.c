@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clk.h"
 #include "common/member.h"
 
 /* An epoch of the mesh in one class: nodes of slow take 40 % longer, those of
@@ -113,6 +114,30 @@ test_mesh_confirmed_by_canary(void **state)
 	expect_text(f, "(echo-spine)");
 	hear_pass(f, "node5", PASS_FINE);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+}
+
+/* While the collector's own runs hide the traffic of a job, slow echoes name
+ * nobody; nor do they when the job is seen, or from rounds before it ended. */
+static void
+test_mesh_beside_job(void **state)
+{
+	struct fix *f = *state;
+	struct node *n = roster_find(f->roster, "node5");
+
+	n->host.jobs_ns = clk_ns() - CLK_NS_PER_S;
+	for (int i = 0; i < 4; i++)
+		hear_mesh(f, "spine", 1 << 4, 0);
+	assert_int_equal(open_cases(f), 0);
+	n->host.jobs = 0.6;
+	hear_mesh(f, "spine", 1 << 4, 0);
+	assert_int_equal(told.verdicts, 0);
+	n->host.jobs = 0;
+	n->host.jobs_ns += 10 * CLK_NS_PER_S; /* after all rounds */
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(open_cases(f), 0);
+		hear_mesh(f, "spine", 1 << 4, 0);
+	}
+	assert_int_equal(open_cases(f), 1);
 }
 
 /* Without a canary the confirmation run uses an MPI that all of its nodes
@@ -431,6 +456,7 @@ main(void)
 		DIAGNOSIS_TEST(test_mesh_slow),
 		DIAGNOSIS_TEST(test_mesh_and_canary),
 		DIAGNOSIS_TEST(test_mesh_confirmed_by_canary),
+		DIAGNOSIS_TEST(test_mesh_beside_job),
 		DIAGNOSIS_TEST(test_mesh_mpi),
 		DIAGNOSIS_TEST(test_mesh_loss),
 		DIAGNOSIS_TEST(test_mesh_uplink),
