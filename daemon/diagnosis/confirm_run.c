@@ -404,7 +404,8 @@ confirm_run_start(struct diagnosis *d, struct incident *k, int is_follow)
 	int rc;
 
 	confirm_run_clear(p);
-	confirm_run_prefer_canaries(d, k);
+	if (!is_follow) /* its case is not open yet */
+		confirm_run_prefer_canaries(d, k);
 	p->is_follow = is_follow;
 	p->is_rate = series_kind(k->series->sort).is_rate;
 	if (roster_ids(d->roster) > 0 &&
