@@ -31,7 +31,8 @@
 /* The start of srun's message; a reason follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
-/* Return the known word for what a rank waits in; NULL: unknown. */
+/* Return the known word for the test or phase that a stuck rank reports; NULL:
+ * unknown. */
 static const char *
 outcome_stuck_what(const char *word)
 {

@@ -243,7 +243,7 @@ loss_add(struct loss_sum *s, int far, const struct step *step, double lost,
 	s->epochs += (uint32_t)far;
 }
 
-/* Note to whom the nodes lost, except to marked ones. */
+/* Note the partners of all lost echoes, except marked ones. */
 static void
 loss_leads_hear(struct loss_watch *w, const struct loss_epoch *e,
     const uint8_t *marked)

@@ -48,8 +48,8 @@
 #define LOSS_LEAF_MANY 3    /* nodes of a leaf that lose: its uplink */
 #define LOSS_LEAF_P1   1e-4 /* p1 of a leaf's paths; at least three times p0 */
 
-/* To whom it loses most, and by how much more than to all others together
- * (Boyer and Moore 1981). */
+/* The partner with most of its losses, and by how much more these are than all
+ * others together (Boyer and Moore 1981). */
 struct loss_lead {
 	uint32_t with, by, lost;
 };

@@ -18,9 +18,9 @@
 /* A node is skipped for this long, then tried again. */
 #define STUCK_OUT_NS (15 * 60 * 1000000000ULL)
 
-/* Records of echoes in a row, without a loss, after which a pair that has lost
- * some is no longer skipped. Each epoch has two, within leaves and between
- * them. */
+/* Number of records of echoes in a row, without a loss, after which a pair that
+ * has lost some is measured again. Each epoch has two, within leaves and
+ * between them. */
 #define STUCK_CLEAN 6
 
 /* Two nodes between which an exchange did not end. */

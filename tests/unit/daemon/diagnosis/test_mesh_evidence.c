@@ -117,7 +117,8 @@ test_mesh_confirmed_by_canary(void **state)
 }
 
 /* While the collector's own runs hide the traffic of a job, slow echoes name
- * nobody; nor do they when the job is seen, or from rounds before it ended. */
+ * no node. They name none when the job is seen, and rounds before its end do
+ * not count later. */
 static void
 test_mesh_beside_job(void **state)
 {

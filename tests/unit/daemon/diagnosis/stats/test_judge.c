@@ -299,8 +299,9 @@ test_lasting_many(void **state)
 	free(x);
 }
 
-/* Return the wander of thousands of nodes, `more` of which are slower by
- * `times` than a normal distribution of deviation 0.02 has them. */
+/* Return the wander of thousands of nodes with a normal distribution of
+ * deviation 0.02; the slowest ones, `more`, are slower by the factor `times`.
+ */
 static double
 wander_of_many(int more, double times)
 {
