@@ -168,7 +168,9 @@ measure_report_all(struct measurement *c)
 	if (c->probe->more != NULL)
 		c->probe->more(c);
 	if (c->steps && c->parts == NULL && c->subject.plan->steps > 1) {
+		measure_watch(c);
 		measure_time_parts(c);
+		control_watch(c->subject.team->world, NULL);
 		measure_report_parts(c);
 	}
 }
@@ -187,9 +189,7 @@ measure_is_repeatable(const struct plan *p)
 	return ret;
 }
 
-/* Libraries of devices prepare themselves in their first calls, for as long as
- * they like. */
-static void
+void
 measure_watch(const struct measurement *c)
 {
 	const struct transport_team *team = c->subject.team;

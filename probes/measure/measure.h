@@ -46,6 +46,11 @@ struct measurement {
 int measure_run(struct measurement *c);
 void measure_clear(struct measurement *c); /* collective */
 
+/* Watch this rank until control_watch while it waits for others
+ * (job/control.h), each time for as long as one run of the plan may take. Not
+ * on a device: its libraries prepare themselves in their first calls, for as
+ * long as they like. */
+void measure_watch(const struct measurement *c);
 /* Run the plan once, for a comparison with a baseline. c: the struct
  * measurement. */
 void measure_run_plan_cb(void *c);

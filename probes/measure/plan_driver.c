@@ -109,6 +109,16 @@ plan_driver_refuse(struct plan_driver *s, const char *probe,
 	plan_report_note(&s->report, PLAN_REPORT_WRONG, cause, why);
 }
 
+/* How long a rank waits for others that prepare a plan or end the last one; 0:
+ * without a limit. */
+static uint64_t
+plan_driver_setup_ns(const struct plan_driver *s, const struct order *o)
+{
+	return s->team != NULL && s->team->ops->host_access && o->stuck_ns > 0
+	    ? o->stuck_ns + SETUP_NS
+	    : 0;
+}
+
 /* The device of the campaign is opened once. */
 static int
 plan_driver_exec_open(struct plan_driver *s, const struct order *o,
@@ -133,8 +143,7 @@ plan_driver_exec_open(struct plan_driver *s, const struct order *o,
 	start_ns = clk_ns();
 	if (rc == 0) {
 		transport_choose_vias(s->team, p);
-		control_watch_plan(s->world,
-		    s->team->ops->host_access ? o->stuck_ns + SETUP_NS : 0);
+		control_watch_plan(s->world, plan_driver_setup_ns(s, o));
 		rc = exec_new(s->team, p, &c->exec, err);
 		control_watch(s->world, NULL);
 	}
@@ -231,8 +240,10 @@ plan_driver_run_plan(struct plan_driver *s, const struct order *o,
 		return;
 	}
 	r->staging = exec_staging(c.exec);
+	measure_watch(&c);
 	r->memory_bytes_per_s = trial_memory(s->team, measure_largest(p),
 	    &memory);
+	control_watch(s->world, NULL);
 	r->memory_rank_per_s = memory;
 	measure_volume(r);
 	if (first) {
@@ -329,6 +340,7 @@ plan_driver_run_together(struct plan_driver *s, const struct order *o)
 			plan_transfer_add(all, &p->transfers[k]);
 	}
 	r.plan = all;
+	control_watch_plan(s->world, plan_driver_setup_ns(s, o));
 	r.memory_bytes_per_s = trial_memory(s->team, measure_largest(all),
 	    NULL);
 	measure_volume(&r);
@@ -339,6 +351,7 @@ plan_driver_run_together(struct plan_driver *s, const struct order *o)
 			plan_report_trial(&s->report, &r, &t,
 			    SUBJECT_CONCURRENT);
 	}
+	control_watch(s->world, NULL);
 	trial_clear(&t);
 	plan_free(all);
 	free(list);
@@ -377,8 +390,10 @@ plan_driver_send_plan(struct plan_driver *s, struct order *o,
 	o->plan_bytes = bytes;
 	while (patterns[o->pattern] != pt)
 		o->pattern++;
+	control_watch_plan(s->world, plan_driver_setup_ns(s, o));
 	plan_driver_share(s, o, sizeof(*o));
 	plan_driver_share(s, packed, bytes);
+	control_watch(s->world, NULL);
 	free(packed);
 	plan_driver_run_plan(s, o, p, ret);
 }

@@ -6,10 +6,13 @@
  * COALMINE_SPOIL="RANK NTH r OFFSET": when all messages of this rank are
  * complete for the NTH time, change a byte of its first receive, or with s of
  * its first send. COALMINE_LOSE="RANK NTH": the last message of the NTH
- * barrier to this rank is lost. COALMINE_SLOW=BYTES: a copy of exactly this
+ * barrier to this rank is lost. COALMINE_STOP="RANK NTH CALL": this rank is
+ * stopped before its NTH MPI_Startall (CALL is startall) or its NTH allreduce
+ * of a double (CALL is double). COALMINE_SLOW=BYTES: a copy of exactly this
  * size takes 0.3 s longer.
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +46,38 @@ count_and_spoil(void)
 		return;
 	if (memory[which == 'r'] != NULL)
 		memory[which == 'r'][off] ^= 0x10;
+}
+
+static void
+count_and_stop(const char *call)
+{
+	const char *text = getenv("COALMINE_STOP");
+	static long called;
+	char which[16];
+	long rank, nth;
+	int mine;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &mine);
+	if (text != NULL &&
+	    sscanf(text, "%ld %ld %15s", &rank, &nth, which) == 3 &&
+	    rank == mine && strcmp(which, call) == 0 && ++called == nth)
+		raise(SIGSTOP);
+}
+
+int
+MPI_Startall(int count, MPI_Request *reqs)
+{
+	count_and_stop("startall");
+	return PMPI_Startall(count, reqs);
+}
+
+int
+MPI_Iallreduce(const void *from, void *to, int count, MPI_Datatype type,
+    MPI_Op op, MPI_Comm comm, MPI_Request *req)
+{
+	if (type == MPI_DOUBLE)
+		count_and_stop("double");
+	return PMPI_Iallreduce(from, to, count, type, op, comm, req);
 }
 
 int

@@ -4,8 +4,9 @@
 # test_stuck.sh MPI CASE - a rank that is stopped while others wait for it:
 # they report the stuck peer, and the job ends. In a collective of MPI they
 # report an unknown peer; if all ranks are in one, the collector ends the run,
-# which this script does here: then the turn is repeated. Case plan: they
-# exchange the messages of a plan.
+# which this script does here: then the turn is repeated. Case plan: the rank
+# stops before its messages of a plan. Case memory: it stops while all measure
+# their memory before a plan, so that no rank can name it.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 ranks=6
@@ -76,17 +77,45 @@ stop_rank() { # RANK OPTION...
 		fail "ended well"
 }
 
-begun=progress what=lat
-case $2 in
-plan)
-	options=() many=1 begun=stopped_by what=plan
+# stop_in_plan NTH CALL: a rank stops itself there.
+stop_in_plan() {
+	local victim=
 	cat >"$work/c.conf" <<-EOF
 	[pairs]
+	bytes = 100K
 	[measure]
-	vary = bytes $(seq -s ' ' 8000000 8000040)
-	precision = 0.001
 	stuck = 2s
 	EOF
+	COALMINE_STOP="3 $*" timeout -k 20 120 $launcher -n $ranks env \
+		LD_PRELOAD="$COALMINE_BUILD/tests/mpi/libfake-spoil-$mpi.so" \
+		"$engine" run "$work/c.conf" --json "$work/records" \
+		>"$work/out" 2>"$work/err" </dev/null &
+	job=$!
+	while kill -0 $job 2>/dev/null; do
+		for pid in $(ours); do
+			[ "$(ps -o state= -p "$pid")" != T ] || victim=$pid
+		done
+		sleep 0.5
+	done
+	wait $job || [ $? != 124 ] || fail "did not end without a signal"
+	[ -n "$victim" ] || fail "rank 3 did not stop"
+	kill -KILL "$victim" 2>/dev/null
+	grep stuck "$work/err"
+}
+
+mpi=$1 begun=progress what=lat
+case $2 in
+plan)
+	stop_in_plan 3 startall
+	grep -q 'stuck with rank 3 on fake3 for .* (plan)' "$work/err" ||
+		fail "not reported"
+	exit 0
+	;;
+memory)
+	stop_in_plan 4 double
+	[ "$(grep -c 'stuck for .* report the peer (plan)' "$work/err")" \
+		-ge $((ranks - 1)) ] || fail "not reported"
+	exit 0
 	;;
 match) options=(-o canary.partners=match) many=1 ;;
 ring) options=() many=2 ;;
