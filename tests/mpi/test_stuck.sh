@@ -52,7 +52,7 @@ stop_rank() { # RANK OPTION...
 		--json "$work/records" "${@:2}" >"$work/out" 2>"$work/err" \
 		</dev/null &
 	job=$!
-	until grep -q "\"$begun\"" "$work/records" 2>/dev/null; do
+	until grep -q '"progress"' "$work/records" 2>/dev/null; do
 		[ $((tries -= 1)) -gt 0 ] || fail "does not get going"
 		sleep 0.2
 	done
@@ -103,7 +103,7 @@ stop_in_plan() {
 	grep stuck "$work/err"
 }
 
-mpi=$1 begun=progress what=lat
+mpi=$1
 case $2 in
 plan)
 	stop_in_plan 3 startall
@@ -137,5 +137,5 @@ for _ in 1 2 3 4 5; do
 	[ "$(grep -c 'stuck for .* does not report the peer' "$work/err")" \
 		-ge $((ranks - 1)) ] || break
 done
-[ "$(grep -c "stuck with rank 3 on fake3 for [0-9.]* s ($what)" "$work/err")" \
+[ "$(grep -c "stuck with rank 3 on fake3 for [0-9.]* s (lat)" "$work/err")" \
 	-ge $many ] || fail "not reported"
