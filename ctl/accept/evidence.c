@@ -276,9 +276,11 @@ evidence_sound_nodes(const struct evidence *e, int is_even, size_t *ret_each)
 
 /* By node: how much slower than the typical node its ranks' waiting for cores
  * may have made it, as a logarithm; 0 if unknown. A rank that has a core for a
- * quarter of the time is at most four times as slow. */
+ * quarter of the time is at most four times as slow. *ret_typical, if given:
+ * the same of the typical node, compared with ranks that never wait. */
 static double *
-evidence_doubts(const struct evidence *e, const json_t *records)
+evidence_doubts(const struct evidence *e, const json_t *records,
+    double *ret_typical)
 {
 	double *ret = xcalloc(e->nodes.count + 1, sizeof(*ret)), typical;
 	double *known = xcalloc(e->nodes.count + 1, sizeof(*known));
@@ -299,7 +301,9 @@ evidence_doubts(const struct evidence *e, const json_t *records)
 	for (i = 0; i < e->nodes.count; i++)
 		if (isfinite(ret[i]))
 			known[n++] = ret[i];
-	typical = robust_median(known, n);
+	typical = n > 0 ? robust_median(known, n) : 1;
+	if (ret_typical != NULL)
+		*ret_typical = -log(typical);
 	for (i = 0; i < e->nodes.count; i++)
 		ret[i] = isfinite(ret[i]) ? fmax(0, log(typical / ret[i])) : 0;
 	free(known);
@@ -400,7 +404,7 @@ evidence_pairs_add(struct evidence *e, const struct conf *promise,
 	double *small = xcalloc(e->path_count + 1, sizeof(*small));
 	double *large = xcalloc(e->path_count + 1, sizeof(*large));
 	double *doubt = xcalloc(e->path_count + 1, sizeof(*doubt));
-	double *doubts = evidence_doubts(e, records);
+	double *doubts = evidence_doubts(e, records, NULL);
 	const json_t *two[] = { evidence_record(records, "pairs", -1),
 		evidence_record(records, "pairs", 1) };
 	json_int_t each = member_int(run, "each");
@@ -437,7 +441,7 @@ evidence_memory_add(struct evidence *e, const struct conf *promise,
 {
 	const json_t *record = evidence_record(records, "self", 1), *o;
 	double *x = xcalloc(e->nodes.count + 1, sizeof(*x)), *sorted, usual;
-	double *doubts = evidence_doubts(e, records);
+	double common, *doubts = evidence_doubts(e, records, &common);
 	size_t first = e->paths_of[EVIDENCE_MEMORY].first, n = 0, count = 0, i;
 
 	sorted = xcalloc(e->nodes.count + 1, sizeof(*sorted));
@@ -455,9 +459,13 @@ evidence_memory_add(struct evidence *e, const struct conf *promise,
 	usual = conf_real(promise, "memory", "rate") > 0
 	    ? log(conf_real(promise, "memory", "rate") * 1e9)
 	    : robust_median(sorted, n);
+	/* Waiting that all nodes have in common explains at most what the
+	 * typical node lacks. */
+	common = n > 0 ? fmin(common, fmax(0, usual - robust_median(sorted, n)))
+		       : 0;
 	for (i = 0; i < e->nodes.count; i++)
-		accept_path_add(&e->paths[first + i], x[i] - usual, doubts[i],
-		    &count);
+		accept_path_add(&e->paths[first + i], x[i] - usual,
+		    doubts[i] + common, &count);
 	free(doubts);
 	free(x);
 	free(sorted);
@@ -503,7 +511,7 @@ evidence_load_add(struct evidence *e, enum evidence_class class,
 	struct load_nodes n = evidence_load_nodes(e, promise,
 	    member_text(run, "nodes"));
 	const struct load *loads = evidence_loads(e, class);
-	double *doubts = evidence_doubts(e, records), most = 0;
+	double *doubts = evidence_doubts(e, records, NULL), most = 0;
 	size_t count = 0;
 
 	/* All wait for the node that waits most. */

@@ -49,7 +49,8 @@ struct world {
 	/* Rails of a node, and share of the rate of each rail and plane. */
 	size_t rails;
 	double rail[NODES][RAILS], plane[RAILS];
-	double impact; /* of congestion, at full load */
+	double impact;          /* of congestion, at full load */
+	double memory_promised; /* GB/s; 0: as the other nodes */
 	double scatter;
 	uint64_t seed, draws;
 };
@@ -202,6 +203,24 @@ impact_records(struct world *w, const json_t *run)
 	return records;
 }
 
+/* All wait for the node that waits most; *ret_pace: its share of a core. */
+static json_t *
+waits_of(const struct world *w, const struct hostlist *hl, double *ret_pace)
+{
+	json_t *rows = json_array();
+
+	*ret_pace = 1;
+	for (size_t i = 0; i < hl->count; i++) {
+		size_t node = (size_t)atoi(hl->names[i] + 1) - 1;
+
+		*ret_pace = fmin(*ret_pace, pace(w, node));
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:f}", "node", hl->names[i], "wait_ratio",
+			1 - w->core[node]));
+	}
+	return rows;
+}
+
 /* A run of collectives, or of incast. */
 static json_t *
 load_records(struct world *w, const json_t *run, const struct hostlist *hl)
@@ -210,27 +229,33 @@ load_records(struct world *w, const json_t *run, const struct hostlist *hl)
 	const json_t *sizes = json_object_get(run, "sizes");
 	int is_incast = strcmp(json_string_value(json_object_get(run, "class")),
 			    "incast") == 0;
-	json_t *records = json_array();
+	json_t *records = json_array(), *waits;
+	double slowest;
 
+	waits = waits_of(w, hl, &slowest);
 	for (size_t k = 0; k < 4; k++) {
 		double bytes = json_number_value(json_array_get(sizes, k / 2));
-		double s = is_incast ? bytes / (RATE * REACHED * w->incast)
-				     : bytes * blocks_time(w, hl);
+		double s = (is_incast ? bytes / (RATE * REACHED * w->incast)
+				      : bytes * blocks_time(w, hl)) /
+		    slowest;
 
 		if (is_incast)
 			json_array_append_new(records,
-			    json_pack("{s:s, s:s, s:i, s:f, s:f}", "probe",
+			    json_pack("{s:s, s:s, s:i, s:f, s:f, s:O}", "probe",
 				"group", "of", "whole", "groups",
 				(int)groups[k % 2], "bytes", bytes,
-				"median_middle", START_S + s * noise(w)));
+				"median_middle", START_S + s * noise(w),
+				"nodes", waits));
 		else
 			json_array_append_new(records,
-			    json_pack("{s:s, s:s, s:f, s:f}", "probe",
+			    json_pack("{s:s, s:s, s:f, s:f, s:O}", "probe",
 				"speedup", "collective",
 				k % 2 == 0 ? "allreduce" : "alltoall", "bytes",
 				bytes * (double)hl->count, "seconds",
-				START_S + s * (k % 2 == 0 ? 2 : 1) * noise(w)));
+				START_S + s * (k % 2 == 0 ? 2 : 1) * noise(w),
+				"nodes", waits));
 	}
+	json_decref(waits);
 	return records;
 }
 
@@ -292,7 +317,7 @@ records_of(struct world *w, const json_t *run)
 }
 
 static struct conf *
-promise_new(size_t rails)
+promise_new(size_t rails, double memory)
 {
 	struct conf *c;
 	struct err err;
@@ -302,8 +327,9 @@ promise_new(size_t rails)
 	    "[nic]\nrate = 200\ncount = %zu\n[leaf]\noversubscription = 2\n"
 	    "[collective]\nnames = allreduce,alltoall\n"
 	    "[incast]\nsenders = 4,16,64\n"
-	    "[congestion]\nimpact = 4\nloads = 50,100\n",
-	    rails);
+	    "[congestion]\nimpact = 4\nloads = 50,100\n"
+	    "[memory]\nrate = %g\n",
+	    rails, memory);
 	assert_int_equal(conf_parse(options_promise, "promise", text, &c, &err),
 	    0);
 	return c;
@@ -428,6 +454,16 @@ make_busy_cable(struct world *w)
 	make_cable(w);
 	for (size_t i = 0; i < NODES; i++)
 		w->core[i] = 0.2 * exp(0.1 * draw(w));
+}
+
+/* Hosts that share few cores, and are as slow as that, in memory too. */
+static void
+make_starved(struct world *w)
+{
+	for (size_t i = 0; i < NODES; i++)
+		w->core[i] = 0.3 * exp(0.05 * draw(w));
+	w->core_counts = 1;
+	w->memory_promised = COPIES / 1e9 * 0.8;
 }
 
 static void
@@ -564,6 +600,7 @@ static const struct fabric {
 	{ "congestion impact of 6 where 4 was promised", make_congestion, 0 },
 	{ "a node whose cores another program has", make_busy, 1 },
 	{ "a cable at 50 % among hosts that share cores", make_busy_cable, 0 },
+	{ "hosts that are slow for lack of cores", make_starved, 1 },
 	{ "four planes that keep the promise", make_rails, 0 },
 	{ "a rail of a node at 50 %", make_rail, 0 },
 	{ "a plane at 90 %", make_plane, 0 },
@@ -629,7 +666,7 @@ test_trials(void **state)
 					w.rail[i][r] = 1;
 			}
 			fabrics[f].make(&w);
-			promise = promise_new(w.rails);
+			promise = promise_new(w.rails, w.memory_promised);
 			e = accept_world(&w, promise, &runs);
 			score_add(&s, &w, e);
 			s.runs += runs;
