@@ -4,7 +4,8 @@
  * waiting.
  *
  * A completed event releases the events that wait for it. Ready events start,
- * receives before sends; then all active ones are polled, and a poll without a
+ * receives before sends of short messages and after those of long ones
+ * (transport_is_offered); then all active ones are polled, and a poll without a
  * result backs off. If no event waits for another, all start at once.
  *
  * Copies between processes of a host, and reductions by this thread, take cores
@@ -240,15 +241,27 @@ exec_transfer_start(struct exec *e, uint32_t event)
 		exec_lane_start_batch(lane, lane->ends[ev->end + i].batch, 1);
 }
 
-/* Start the transfers that are ready; a receive that is posted late costs a
- * copy. */
+static int
+exec_offers_next(const struct exec *e)
+{
+	const struct exec_queue *q = &e->sends;
+	uint32_t row;
+
+	if (q->head == q->tail)
+		return 0;
+	row = e->view.events[q->items[q->head]].row;
+	return transport_is_offered(e->plan->transfers[row].bytes);
+}
+
+/* Start the transfers that are ready. A receive of a short message that is
+ * posted late costs a copy. */
 static void
 exec_transfers_start_ready(struct exec *e)
 {
 	for (;;) {
 		struct exec_queue *q = &e->receives;
 
-		if (q->head == q->tail)
+		if (q->head == q->tail || exec_offers_next(e))
 			q = &e->sends;
 		if (q->head == q->tail)
 			break;

@@ -5,9 +5,9 @@
  * Memory, requests, handles and streams are created once. start and wait replay
  * the plan. A rank starts each of its sends, receives and local operations as
  * soon as all earlier operations that access the same bytes are complete
- * (rank_graph.h), receives first. There is no barrier between steps, so that
- * the channels of a pipeline overlap. Local operations run on a stream of the
- * device, concurrently with the transfers.
+ * (rank_graph.h). There is no barrier between steps, so that the channels of a
+ * pipeline overlap. Local operations run on a stream of the device,
+ * concurrently with the transfers.
  *
  * Only new and free are collective over the team. All plans of a process can
  * exist and run at the same time.

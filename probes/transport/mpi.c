@@ -32,7 +32,7 @@ struct piece {
 struct transport {
 	const struct transport_team *team;
 	const struct transport_share *share;
-	/* By piece, receives first: persistent requests. */
+	/* By piece, in their order (mpi_pass_of): persistent requests. */
 	struct piece *pieces;
 	MPI_Request *reqs;
 	MPI_Request *all; /* the same, or of one iteration where that is short
@@ -70,6 +70,16 @@ mpi_release(struct transport *t)
 	free(t);
 }
 
+/* Sends that are offered, then receives, then other sends: a short message that
+ * arrives before its receive is posted costs a copy. */
+static int
+mpi_pass_of(const struct transport_end *e, uint64_t most)
+{
+	if (e->receive)
+		return 1;
+	return transport_is_offered(e->bytes < most ? e->bytes : most) ? 0 : 2;
+}
+
 /* Which pieces each end has, and room for them. */
 static void
 mpi_place_pieces(struct transport *t)
@@ -81,15 +91,16 @@ mpi_place_pieces(struct transport *t)
 	t->first = xcalloc(n, sizeof(*t->first));
 	t->parts = xcalloc(n, sizeof(*t->parts));
 	t->left = xcalloc(n, sizeof(*t->left));
-	for (int receive = 1; receive >= 0; receive--)
+	for (int pass = 0; pass < 3; pass++)
 		for (uint32_t i = 0; i < s->ends_count; i++) {
-			if (s->ends[i].receive != receive)
+			const struct transport_end *e = &s->ends[i];
+
+			if (mpi_pass_of(e, most) != pass)
 				continue;
 			t->first[i] = (uint32_t)t->count;
-			t->parts[i] = (uint32_t)((s->ends[i].bytes + most - 1) /
-			    most);
+			t->parts[i] = (uint32_t)((e->bytes + most - 1) / most);
 			t->count += (int)t->parts[i];
-			bytes += s->ends[i].bytes;
+			bytes += e->bytes;
 		}
 	n = (size_t)t->count + 1;
 	t->is_short = bytes <= SHORT_BYTES;

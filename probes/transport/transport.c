@@ -19,6 +19,9 @@
 /* 100 GB/s for 40 us, in windows of the host's. */
 #define DEVICE_WINDOW 32
 
+/* Larger messages are never eager: the most of Open MPI over TCP. */
+#define EAGER_BYTES (64ULL << 10)
+
 /* Well below the 2 GiB that an int counts, and a multiple of every page. */
 #define PIECE_BYTES_MAX (1ULL << 30)
 
@@ -184,6 +187,12 @@ transport_agree_why(const struct transport_team *team, int rc, uint32_t *max,
 	    &req);
 	transport_finish(&req);
 	return all[0];
+}
+
+int
+transport_is_offered(uint64_t bytes)
+{
+	return bytes > EAGER_BYTES;
 }
 
 uint64_t

@@ -205,6 +205,13 @@ uint64_t transport_piece_bytes(const struct transport_share *share);
 int transport_pieces_fit(const char *name, const struct transport_team *team,
     const struct transport_share *share, struct err *err);
 
+/* Return 1 if MPI sends a message of so many bytes only after the receiver has
+ * agreed to take it (rendezvous). Start such sends before receives. Otherwise a
+ * rank that is a little behind its peer agrees to the peer's message before it
+ * offers its own; the agreement to that then waits behind the peer's data in
+ * the connection, and the two directions take turns. Over TCP both MPIs then
+ * reach half of the rate. */
+int transport_is_offered(uint64_t bytes);
 /* Return the window of a transport for a team. It is larger for a device, whose
  * rendezvous takes longer and whose links are faster. */
 uint64_t transport_window_bytes(const struct transport_team *team,

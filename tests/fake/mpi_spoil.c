@@ -8,8 +8,10 @@
  * its first send. COALMINE_LOSE="RANK NTH": the last message of the NTH
  * barrier to this rank is lost. COALMINE_STOP="RANK NTH CALL": this rank is
  * stopped before its NTH MPI_Startall (CALL is startall) or its NTH allreduce
- * of a double (CALL is double). COALMINE_SLOW=BYTES: a copy of exactly this
- * size takes 0.3 s longer.
+ * of a double (CALL is double). COALMINE_STARTS=COUNT: rank 0 prints what its
+ * first COUNT persistent requests of 50 KB or more are, in the order in which
+ * they start: r is a receive, s a send, S a send of more than 64 KiB.
+ * COALMINE_SLOW=BYTES: a copy of exactly this size takes 0.3 s longer.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -23,6 +25,48 @@
 
 static char *memory[2]; /* first send's, first receive's */
 static long completed;
+
+/* Persistent requests. */
+#define KNOWN 64
+static struct known {
+	MPI_Request req;
+	char kind;
+} known[KNOWN];
+static int knows;
+
+static void
+know(int rc, MPI_Request req, char kind)
+{
+	int at = 0;
+
+	/* MPI uses the handle of a freed request again. */
+	while (at < knows && known[at].req != req)
+		at++;
+	if (rc != MPI_SUCCESS || at == KNOWN)
+		return;
+	known[at] = (struct known){ req, kind };
+	knows += at == knows;
+}
+
+static void
+print_starts(int count, const MPI_Request *reqs)
+{
+	const char *text = getenv("COALMINE_STARTS");
+	long most = text == NULL ? 0 : strtol(text, NULL, 10);
+	static char starts[KNOWN + 1];
+	static long n;
+	int mine;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &mine);
+	for (int i = 0; mine == 0 && i < count; i++)
+		for (int k = 0; k < knows && n < most && n < KNOWN; k++) {
+			if (known[k].req != reqs[i])
+				continue;
+			starts[n++] = known[k].kind;
+			if (n == most)
+				fprintf(stderr, "starts: %s\n", starts);
+		}
+}
 
 static void
 remember(int receive, const void *at)
@@ -68,6 +112,7 @@ int
 MPI_Startall(int count, MPI_Request *reqs)
 {
 	count_and_stop("startall");
+	print_starts(count, reqs);
 	return PMPI_Startall(count, reqs);
 }
 
@@ -84,16 +129,22 @@ int
 MPI_Recv_init(void *at, int count, MPI_Datatype type, int peer, int tag,
     MPI_Comm comm, MPI_Request *req)
 {
+	int rc = PMPI_Recv_init(at, count, type, peer, tag, comm, req);
+
 	remember(1, at);
-	return PMPI_Recv_init(at, count, type, peer, tag, comm, req);
+	know(rc, *req, 'r');
+	return rc;
 }
 
 int
 MPI_Send_init(const void *at, int count, MPI_Datatype type, int peer, int tag,
     MPI_Comm comm, MPI_Request *req)
 {
+	int rc = PMPI_Send_init(at, count, type, peer, tag, comm, req);
+
 	remember(0, at);
-	return PMPI_Send_init(at, count, type, peer, tag, comm, req);
+	know(rc, *req, count > 65536 ? 'S' : 's');
+	return rc;
 }
 
 int

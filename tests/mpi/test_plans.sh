@@ -135,6 +135,27 @@ case_faults() {
 		fail "not above a memory that is slow"
 }
 
+# started COUNT ORDER WORD...: what rank 0 starts first.
+started() {
+	COALMINE_STARTS=$1 LD_PRELOAD=$spoiler good 4 "${@:3}"
+	grep -qx "starts: $2" "$work/err" ||
+		fail "${*:3}: $(grep starts "$work/err") instead of $2"
+}
+
+# A message that MPI sends only after the receiver has agreed starts before
+# receives: all at once, and where others wait for them.
+case_order() {
+	[ -z "$COALMINE_SANITIZE" ] || skip "a sanitizer has to be loaded first"
+	spoiler=$COALMINE_BUILD/tests/mpi/libfake-spoil-$mpi.so
+	local all=(collective name=alltoall)
+	local ring=(collective name=allgather exchange=recursive)
+	started 2 SS "${all[@]}" count=17000
+	started 3 rrr "${all[@]}" count=16000
+	started 8 SSSSSSSS pairs bytes=1000000
+	started 2 Sr "${ring[@]}" count=17000
+	started 2 rr "${ring[@]}" count=16000
+}
+
 # Every collective, with all options of a hierarchy.
 case_collectives() {
 	local how names="broadcast reduce gather scatter allgather"
