@@ -44,7 +44,10 @@
 #define OWN_GOOD  0.25
 #define OWN_TIMES 2
 #define OWN_LIMIT 7 /* a log likelihood ratio */
-#define OWN_TURNS 60
+/* Of a recovery: a subject that is as bad as before is taken for recovered once
+ * in a million epochs at most (Lorden). */
+#define OVER_LIMIT 14
+#define OWN_TURNS  60
 /* Losses of a node in an epoch count up to OWN_LEAST echoes plus
  * OWN_TIMES_OTHERS times the mean loss of its leaf's other nodes. */
 #define OWN_LEAST        2.0
@@ -225,6 +228,18 @@ loss_lead_add(struct loss_lead *l, uint32_t other, uint32_t lost)
 	}
 }
 
+/* Add an epoch to the evidence that a raised subject, which had lost `of`
+ * before, has recovered, and return 1 if it has. */
+static int
+loss_is_over(double *over, double of, double lost, uint64_t sent)
+{
+	double half = of / 2;
+
+	*over = fmax(0,
+	    *over + (half - half / TIMES) * (double)sent - log(TIMES) * lost);
+	return *over > OVER_LIMIT;
+}
+
 static void
 loss_add(struct loss_sum *s, int far, const struct step *step, double lost,
     uint64_t sent)
@@ -234,7 +249,10 @@ loss_add(struct loss_sum *s, int far, const struct step *step, double lost,
 	s->clean = lost > 0 ? 0 : s->clean + 1;
 	s->of[far] = fmin(fmax(0, x), 2 * step->limit);
 	if ((s->of[0] == 0 && s->of[1] == 0 && !s->raised) ||
-	    s->clean >= 2 * LOSS_CLEAN) {
+	    s->clean >= 2 * LOSS_CLEAN ||
+	    (s->raised &&
+		loss_is_over(&s->over, loss_share(s->lost, s->sent), lost,
+		    sent))) {
 		*s = (struct loss_sum){ .aside = s->aside };
 		return;
 	}
@@ -335,7 +353,10 @@ loss_add_leaf(struct loss_leaf *l, const struct step *step, double limit,
 {
 	l->sum += step->leaf_up * lost - step->leaf_down * (double)sent;
 	l->clean = lost > 0 ? 0 : l->clean + 1;
-	if (l->sum <= 0 || l->clean >= LOSS_CLEAN) {
+	if (l->sum <= 0 || l->clean >= LOSS_CLEAN ||
+	    (l->raised &&
+		loss_is_over(&l->over, loss_share(l->lost, l->sent), lost,
+		    sent))) {
 		memset(l, 0, sizeof(*l));
 		return;
 	}

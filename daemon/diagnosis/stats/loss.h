@@ -30,6 +30,11 @@
  * losses of all leaves in the last epochs, which separates bad leaves from
  * their partners. With only two leaves this is impossible. A leaf with many
  * nodes that are busy with jobs is skipped, since jobs fill its uplinks.
+ *
+ * A raised node or leaf has recovered if it loses nothing for LOSS_CLEAN
+ * epochs, or if a sum in the other direction (over) exceeds its limit: single
+ * losses by chance do not keep its case open. It decides between half of the
+ * loss that it had and a third of that half.
  */
 #ifndef DAEMON_DIAGNOSIS_STATS_LOSS_H
 #define DAEMON_DIAGNOSIS_STATS_LOSS_H
@@ -49,13 +54,13 @@
 #define LOSS_LEAF_P1   1e-4 /* p1 of a leaf's paths; at least three times p0 */
 
 /* The partner with most of its losses, and by how much more these are than all
- * others together (Boyer and Moore 1981). */
+ * others (Boyer and Moore 1981). */
 struct loss_lead {
 	uint32_t with, by, lost;
 };
 
 struct loss_sum {
-	double of[2];        /* within the leaf, between leaves */
+	double of[2], over;  /* within the leaf, between leaves; recovery */
 	uint64_t lost, sent; /* since both sums were 0 */
 	uint32_t epochs;     /* since both sums were 0 */
 	uint32_t clean;      /* records since the last loss; two in an epoch */
@@ -64,7 +69,7 @@ struct loss_sum {
 };
 /* The losses of a leaf to other leaves. */
 struct loss_leaf {
-	double sum;
+	double sum, over;
 	uint64_t lost, sent; /* since the sum was 0 */
 	uint32_t epochs;     /* epochs with losses since then */
 	uint32_t clean;      /* epochs since the last loss */
@@ -72,13 +77,11 @@ struct loss_leaf {
 	struct loss_lead lead; /* of leaves */
 	uint8_t raised;
 };
-/* The losses of a leaf to other leaves in the last epochs; share: the part that
- * is its own. */
+/* The losses of a leaf to other leaves in the last epochs. */
 struct loss_own {
-	double lost, sent, share;
-	double newest;   /* own losses in the newest epoch */
-	uint32_t epochs; /* epochs in a row with losses that chance does not
-			    explain */
+	double lost, sent, share; /* share: the part that is its own */
+	double newest;            /* own losses in the newest epoch */
+	uint32_t epochs;          /* in a row with losses beyond chance */
 };
 /* All nodes and leaves. Begins as zeros. */
 struct loss_watch {
@@ -100,8 +103,7 @@ struct loss_node {
 	int aside;            /* has a case for another reason than losses */
 };
 struct loss_pair {
-	uint32_t a, b; /* indices into nodes */
-	uint32_t lost;
+	uint32_t a, b, lost; /* a, b: indices into nodes */
 };
 
 struct loss_epoch {
@@ -128,9 +130,8 @@ int loss_leaves_raised(const struct loss_watch *w);
 /* Free the lists. */
 void loss_clear(struct loss_watch *w);
 
-/* Lost datagrams as a number for a judge. */
-/* One per cent of loss weighs as 10 % of time: a stream with this loss runs at
- * a fraction of its rate. */
+/* Lost datagrams as a number for a judge: one per cent of loss weighs as 10 %
+ * of time, since a stream with this loss runs at a fraction of its rate. */
 #define LOSS_WEIGHT 10.0
 
 /* Return the lower end of a one-sided 95 % confidence interval of the lost

@@ -252,6 +252,64 @@ test_several(void **state)
 		}
 }
 
+/* Three leaves of three nodes, an epoch within leaves (far 0) or between them.
+ * by: the losing nodes, 0 to by - 1, lose 2 echoes to each partner. chance: an
+ * echo is lost between two nodes. */
+static void
+small_epoch(struct loss_watch *w, int far, uint32_t by, int chance)
+{
+	struct loss_node nodes[9];
+	struct loss_pair pairs[24];
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < 9; i++)
+		nodes[i] = (struct loss_node){ i, i / 3, 160, 0, 0, 0 };
+	for (uint32_t a = 0; a < by; a++)
+		for (uint32_t b = a + 1; b < 9; b++)
+			if ((a / 3 != b / 3) == far)
+				pairs[count++] = (struct loss_pair){ a, b, 2 };
+	if (chance > 0 && far)
+		pairs[count++] = (struct loss_pair){ (uint32_t)chance % 3,
+			3 + (uint32_t)chance % 6, 1 };
+	for (size_t i = 0; i < count; i++) {
+		nodes[pairs[i].a].lost += pairs[i].lost;
+		nodes[pairs[i].b].lost += pairs[i].lost;
+	}
+	loss_round(w, far, &(struct loss_epoch){ nodes, 9, pairs, count, 0 });
+}
+
+/* A leaf, or a node, loses echoes. After the repair one is lost by chance in
+ * every other epoch, which is more than LOSS_CLEAN epochs allow: it recovers
+ * all the same, and not before. */
+static void
+test_recovers(void **state)
+{
+	(void)state;
+	for (int is_node = 0; is_node < 2; is_node++) {
+		struct loss_watch w = { 0 };
+		int over_at = 0, raised;
+
+		for (int e = 0; e < 80; e++) {
+			uint32_t by = e >= 40 ? 0 : is_node ? 1 : 3;
+			int chance = e >= 40 && e % 2 == 0 ? e / 2 : 0;
+
+			small_epoch(&w, 0, is_node ? by : 0, chance);
+			small_epoch(&w, 1, by, chance);
+			raised = is_node ? loss_sum_of(&w, 0)->raised
+					 : loss_leaf_raised(&w, 0) != NULL;
+			assert_true(e < 8 || e >= 40 || raised);
+			if (over_at == 0 && e >= 40 && !raised)
+				over_at = e;
+			for (uint32_t i = 1; i < 9; i++)
+				assert_false(loss_sum_of(&w, i)->raised);
+			assert_null(loss_leaf_raised(&w, 1));
+			assert_null(loss_leaf_raised(&w, 2));
+		}
+		assert_in_range(over_at, 41, 50);
+		loss_clear(&w);
+	}
+}
+
 /* Three leaves of three nodes: losses between two of them are neither's, and do
  * not make the wrong one guilty once one loses to all. */
 static void
@@ -386,6 +444,7 @@ main(void)
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_uplink),
 		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_recovers),
 		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_innocent),
 		cmocka_unit_test(test_a_case_explains),
