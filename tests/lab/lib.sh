@@ -83,7 +83,7 @@ cluster_up()
 	cluster_prepare "$build_dir" "$source_dir" "$nodes" ||
 		fail "cannot set up the cluster"
 	in_host collector sh -c 'sed -i "s,^\[campaign\],&\nstart_limit = 4m," \
-		$(grep -L "^deadline = [1-4]m" "$0"/*.conf)' $cluster/campaigns
+		$(grep -LE "^(deadline = [1-4]m|start_limit)" "$0"/*.conf)' $cluster/campaigns
 	# Its load on the network would disturb other measurements.
 	in_host collector sed -i 's/^every/enabled = no\n&/' \
 		$cluster/campaigns/watch-bw.conf \
