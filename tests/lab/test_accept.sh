@@ -26,12 +26,10 @@ leaves=${leaves-3}
 hosts=$((leaves * 4))
 promise=$cluster/promise
 
-# The shapers: 200 Mbit/s a host, twice as much a leaf of 4 hosts. All hosts share
-# one memory and the cores, so copies scatter, and little is promised. On a busy
-# machine host_mbit=40 is determined, but misses the faults leaf and
-# oversubscription: a TCP connection that sends in both directions then reaches
-# only half of its rate, and slower uplinks carry that.
-host_mbit=${host_mbit-200}
+# The shapers: 40 Mbit/s a host, which two cores serve, and twice as much a leaf of
+# 4 hosts. All hosts share one memory and the cores, so copies scatter, and little
+# is promised.
+host_mbit=${host_mbit-40}
 write_promise()
 {
 	in_host collector tee "$promise" >/dev/null <<-END
@@ -67,15 +65,17 @@ accept()
 	report=$(in_host collector cat "$cluster/$1.json")
 }
 
-# Parts that have the state and should not. Paths to the faulty part may fail too.
-wrong() # STATE KIND PART
+# Parts that have the state and should not. Paths to the faulty part may fail too:
+# those with its name, and PATHS.
+wrong() # STATE KIND PART PATHS
 {
-	jq -r --arg state "$1" --arg kind "$2" --arg part "$3" '
+	jq -r --arg state "$1" --arg kind "$2" --arg part "$3" \
+		--arg paths "$3${4:+|$4}" '
 		def is_faulty: $part != "" and
 			(.kind | test("^(" + $kind + ")$")) and
 			(.part | test("^(" + $part + ")$"));
 		def leads_to_it: .kind == "path" and $part != "" and
-			(.part | test("\\b" + $part + "\\b"));
+			(.part | test("\\b(" + $paths + ")\\b"));
 		[.results[] | select(.state == $state and
 			(if $state == "holds" then is_faulty
 			else (is_faulty or leads_to_it | not) end)) |
@@ -83,11 +83,11 @@ wrong() # STATE KIND PART
 }
 
 # Count and print one report: right, wrong or undetermined.
-judge() # NAME KIND PART
+judge() # NAME KIND PART PATHS
 {
 	local failed passed state
-	failed=$(wrong fails "$2" "$3")
-	passed=$(wrong holds "$2" "$3")
+	failed=$(wrong fails "$2" "$3" "$4")
+	passed=$(wrong holds "$2" "$3" "$4")
 	state=$(jq -r .summary.state <<<"$report")
 	if [ -n "$failed$passed" ]; then
 		state="wrong:${passed:+ passed $passed}${failed:+ failed $failed}"
@@ -144,7 +144,7 @@ node_of() # TRIAL
 trial_sound() # TRIAL
 {
 	accept sound
-	judge sound '' ''
+	judge sound '' '' ''
 }
 
 trial_cable()
@@ -153,15 +153,18 @@ trial_cable()
 	node=$(node_of "$1")
 	"$lab" degrade "$node" rate=$((host_mbit / 2))mbit
 	accept cable
-	judge cable link "$node"
+	judge cable link "$node" ''
 }
 
+# Two pairs of neighbouring nodes fill the uplinks of a leaf between them.
 trial_leaf()
 {
 	local n=$(($1 % leaves + 1))
+	local first=$((4 * n - 3)) last=$((4 * n))
 	"$lab" degrade leaf$n rate=${leaf_rate-$((host_mbit * 17 / 10))mbit}
 	accept leaf
-	judge leaf uplinks "10[.]78[.]${n}[.]0/24"
+	judge leaf uplinks "10[.]78[.]${n}[.]0/24" \
+		"node$(((first + hosts - 2) % hosts + 1)) to node$first|node$last to node$((last % hosts + 1))"
 }
 
 trial_oversubscription()
@@ -171,7 +174,7 @@ trial_oversubscription()
 		"$lab" degrade leaf$n rate=$((host_mbit * 4 / 3))mbit
 	done
 	accept oversubscription
-	judge oversubscription uplinks '.*'
+	judge oversubscription uplinks '.*' ''
 }
 
 trial_mtu()
@@ -180,7 +183,7 @@ trial_mtu()
 	node=$(node_of "$1")
 	"$lab" degrade "$node" mtu=1400
 	accept mtu
-	judge mtu 'mtu|link' "$node"
+	judge mtu 'mtu|link' "$node" ''
 }
 
 # The loads of all nodes. The shapers drop what bursts exceed, so congestion has
@@ -201,7 +204,7 @@ loads = 50
 time = 20s"
 	ctl accept plan $promise || fail "no plan"
 	accept loads
-	judge loads '' ''
+	judge loads '' '' ''
 	write_promise
 	# Loads run on the nodes whose links hold, on a busy machine not on all.
 	if [ "$(jq '[.results[] | select(.kind == "link" and
