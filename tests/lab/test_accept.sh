@@ -83,11 +83,11 @@ wrong() # STATE KIND PART PATHS
 }
 
 # Count and print one report: right, wrong or undetermined.
-judge() # NAME KIND PART PATHS
+judge() # NAME KIND PART [PATHS]
 {
 	local failed passed state
-	failed=$(wrong fails "$2" "$3" "$4")
-	passed=$(wrong holds "$2" "$3" "$4")
+	failed=$(wrong fails "$2" "$3" "${4-}")
+	passed=$(wrong holds "$2" "$3" "${4-}")
 	state=$(jq -r .summary.state <<<"$report")
 	if [ -n "$failed$passed" ]; then
 		state="wrong:${passed:+ passed $passed}${failed:+ failed $failed}"
@@ -144,7 +144,7 @@ node_of() # TRIAL
 trial_sound() # TRIAL
 {
 	accept sound
-	judge sound '' '' ''
+	judge sound '' ''
 }
 
 trial_cable()
@@ -153,7 +153,7 @@ trial_cable()
 	node=$(node_of "$1")
 	"$lab" degrade "$node" rate=$((host_mbit / 2))mbit
 	accept cable
-	judge cable link "$node" ''
+	judge cable link "$node"
 }
 
 # Two pairs of neighbouring nodes fill the uplinks of a leaf between them.
@@ -174,7 +174,7 @@ trial_oversubscription()
 		"$lab" degrade leaf$n rate=$((host_mbit * 4 / 3))mbit
 	done
 	accept oversubscription
-	judge oversubscription uplinks '.*' ''
+	judge oversubscription uplinks '.*'
 }
 
 trial_mtu()
@@ -183,7 +183,7 @@ trial_mtu()
 	node=$(node_of "$1")
 	"$lab" degrade "$node" mtu=1400
 	accept mtu
-	judge mtu 'mtu|link' "$node" ''
+	judge mtu 'mtu|link' "$node"
 }
 
 # The loads of all nodes. The shapers drop what bursts exceed, so congestion has
@@ -204,7 +204,7 @@ loads = 50
 time = 20s"
 	ctl accept plan $promise || fail "no plan"
 	accept loads
-	judge loads '' '' ''
+	judge loads '' ''
 	write_promise
 	# Loads run on the nodes whose links hold, on a busy machine not on all.
 	if [ "$(jq '[.results[] | select(.kind == "link" and

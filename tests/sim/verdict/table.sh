@@ -23,11 +23,10 @@ cp "$COALMINE_SOURCE/tests/sim/verdict/scenarios/node.conf" "$to"
 echo "| kept | by the folder |" >"$work/rows/spare"
 touch "$to/spare.conf"
 make_table || fail "$(cat "$work/out")"
-tail -n 2 "$work/out" >"$work/rows.out"
-grep -q '^| 1 node of 256, 20 % slower | 2 | ' "$work/rows.out" &&
-	grep -q '^| kept' "$work/rows.out" || fail "$(cat "$work/out")"
+grep -q '^| 1 node of 256, 20 % slower | 2 | ' "$work/out" &&
+	grep -q '^| kept' "$work/out" || fail "$(cat "$work/out")"
 
 rm "$work/rows/node"
 sed -i 's/^detected_within = .*/detected_within = 1/' "$to/node.conf"
-! make_table || fail "a missed expectation was no error"
+! make_table || fail "a missed expectation was accepted"
 grep -q 'expected at' "$work/out" || fail "$(cat "$work/out")"
