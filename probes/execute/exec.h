@@ -5,7 +5,7 @@
  * Memory, requests, handles and streams are created once. start and wait replay
  * the plan. A rank starts each of its sends, receives and local operations as
  * soon as all earlier operations that access the same bytes are complete
- * (rank_graph.h). There is no barrier between steps, so that the channels of a
+ * (rank_graph.h). Barriers do not separate steps, so that the channels of a
  * pipeline overlap. Local operations run on a stream of the device,
  * concurrently with the transfers.
  *

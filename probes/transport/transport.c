@@ -19,7 +19,7 @@
 /* 100 GB/s for 40 us, in windows of the host's. */
 #define DEVICE_WINDOW 32
 
-/* Larger messages are never eager: the most of Open MPI over TCP. */
+/* Open MPI sends messages up to this size at once over TCP. */
 #define EAGER_BYTES (64ULL << 10)
 
 /* Well below the 2 GiB that an int counts, and a multiple of every page. */

@@ -205,7 +205,7 @@ uint64_t transport_piece_bytes(const struct transport_share *share);
 int transport_pieces_fit(const char *name, const struct transport_team *team,
     const struct transport_share *share, struct err *err);
 
-/* Return 1 if MPI sends a message of so many bytes only after the receiver has
+/* Return 1 if MPI sends a message of this size only after the receiver has
  * agreed to take it (rendezvous). Start such sends before receives. Otherwise a
  * rank that is a little behind its peer agrees to the peer's message before it
  * offers its own; the agreement to that then waits behind the peer's data in

@@ -9,9 +9,9 @@
  * barrier to this rank is lost. COALMINE_STOP="RANK NTH CALL": this rank is
  * stopped before its NTH MPI_Startall (CALL is startall) or its NTH allreduce
  * of a double (CALL is double). COALMINE_STARTS=COUNT: rank 0 prints what its
- * first COUNT persistent requests of 50 KB or more are, in the order in which
- * they start: r is a receive, s a send, S a send of more than 64 KiB.
- * COALMINE_SLOW=BYTES: a copy of exactly this size takes 0.3 s longer.
+ * first COUNT persistent requests are, in the order in which they start: r is
+ * a receive, s a send, S a send of more than 64 KiB. COALMINE_SLOW=BYTES: a
+ * copy of exactly this size takes 0.3 s longer.
  */
 #include <mpi.h>
 #include <signal.h>
