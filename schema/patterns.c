@@ -97,9 +97,10 @@ const struct conf_row options_campaign[] = {
 	{ "pairs", "pieces", CONF_INT, 1, 4096, NULL, "8", "messages",
 	    "Number of messages into which the bytes are divided. All are in "
 	    "flight at once." },
-	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
+	{ "pairs", "shift", CONF_INT, 0, 2, NULL, "0", "nodes",
 	    "Which nodes are paired. 0: nodes 0 and 1, 2 and 3, and so on. "
-	    "1: nodes 1 and 2, 3 and 4, and so on." },
+	    "1: nodes 1 and 2, 3 and 4, and so on. 2: nodes 2 and 3, 4 and 5, "
+	    "and so on. The first node follows the last." },
 	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
 	    "Transport of the messages" VIA_AUTO },
 	PIECE("pairs"),

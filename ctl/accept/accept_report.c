@@ -95,10 +95,8 @@ accept_report_evidence(const json_t *report, const struct conf *promise,
     const json_t *records)
 {
 	const json_t *nodes = json_object_get(report, "nodes"), *run;
-	struct evidence *e = member_int(report, "version") <
-		PROMISE_REPORT_RAILS
-	    ? evidence_new_railless(promise, nodes)
-	    : evidence_new(promise, nodes);
+	struct evidence *e = evidence_new(promise, nodes,
+	    member_int(report, "version"));
 	size_t i;
 
 	member_foreach (report, "runs", i, run)

@@ -114,12 +114,11 @@ evidence_places_set(struct evidence *e, const json_t *nodes)
 	free(all);
 }
 
-/* Neighbours of n units; an even number closes the ring, see the plan pairs of
- * coalmine-plan(7). */
+/* Pairs of neighbours of n units, of which the first follows the last. */
 static size_t
-evidence_ring_count(size_t n)
+evidence_ring_count(const struct evidence *e, size_t n)
 {
-	return n < 2 ? 0 : n > 2 && n % 2 == 0 ? n : n - 1;
+	return n < 2 ? 0 : n == 2 || (n % 2 != 0 && e->is_chain) ? n - 1 : n;
 }
 
 static void
@@ -163,12 +162,17 @@ evidence_loads_add(struct evidence *e, const struct conf *promise)
 	}
 }
 
-static struct evidence *
-evidence_make(const struct conf *promise, const json_t *nodes, size_t rails)
+struct evidence *
+evidence_new(const struct conf *promise, const json_t *nodes,
+    json_int_t version)
 {
 	struct evidence *e = xcalloc(1, sizeof(*e));
+	size_t rails = version < PROMISE_REPORT_RAILS
+	    ? 0
+	    : (size_t)conf_int(promise, "nic", "count");
 	size_t n, leaves, most;
 
+	e->is_chain = version < PROMISE_REPORT_RINGS;
 	evidence_places_set(e, nodes);
 	n = e->nodes.count;
 	leaves = e->leaves.count;
@@ -182,12 +186,12 @@ evidence_make(const struct conf *promise, const json_t *nodes, size_t rails)
 	most = 2 * n + leaves + e->rails * (n + 1) + LOAD_PARTS_MAX;
 	e->paths = xcalloc(most, sizeof(*e->paths));
 	e->parts = xcalloc(most, sizeof(*e->parts));
-	evidence_class_add(e, EVIDENCE_NODES, n, evidence_ring_count(n));
+	evidence_class_add(e, EVIDENCE_NODES, n, evidence_ring_count(e, n));
 	evidence_class_add(e, EVIDENCE_LEAVES, leaves,
-	    evidence_ring_count(leaves));
+	    evidence_ring_count(e, leaves));
 	evidence_class_add(e, EVIDENCE_MEMORY, n, n);
 	evidence_class_add(e, EVIDENCE_RAILS, e->rails * n,
-	    e->rails * evidence_ring_count(n));
+	    e->rails * evidence_ring_count(e, n));
 	evidence_class_add(e, EVIDENCE_PLANES, e->rails, e->rails);
 	evidence_rails_connect(e);
 	evidence_loads_add(e, promise);
@@ -196,19 +200,6 @@ evidence_make(const struct conf *promise, const json_t *nodes, size_t rails)
 						  "share"),
 		conf_real(promise, "accept", "error"), e->path_count };
 	return e;
-}
-
-struct evidence *
-evidence_new(const struct conf *promise, const json_t *nodes)
-{
-	return evidence_make(promise, nodes,
-	    (size_t)conf_int(promise, "nic", "count"));
-}
-
-struct evidence *
-evidence_new_railless(const struct conf *promise, const json_t *nodes)
-{
-	return evidence_make(promise, nodes, 0);
 }
 
 void
@@ -345,7 +336,7 @@ evidence_path_of(const struct evidence *e, enum evidence_class class,
 		i = e->leaf_of[i];
 		k = e->leaf_of[k];
 	}
-	at = i == k ? EVIDENCE_NO_PATH : evidence_ring_path(n, i, k);
+	at = i == k ? EVIDENCE_NO_PATH : evidence_ring_path(e, n, i, k);
 	return at == EVIDENCE_NO_PATH ? EVIDENCE_NO_PATH
 				      : e->paths_of[class].first + at;
 }
@@ -595,19 +586,21 @@ evidence_settled(const struct evidence *e, enum evidence_class class)
 	    (class != EVIDENCE_NODES || evidence_rails_settled(e));
 }
 
-/* A round of pairs has two runs, in which each unit meets another one. */
+/* In a round of pairs each unit meets the one before and the one after it. Of
+ * an odd number one has a rest in each run. */
 static size_t
 evidence_round_size(const struct evidence *e, enum evidence_class class)
 {
-	size_t paths = e->paths_of[class].count;
+	size_t paths = e->paths_of[class].count, n = e->parts_of[class].count;
 
 	if (class >= EVIDENCE_LOAD)
 		return load_turns(evidence_loads(e, class), paths);
 	/* The runs of nodes measure rails and planes. */
 	if (paths == 0 || class == EVIDENCE_RAILS || class == EVIDENCE_PLANES)
 		return 0;
-	return class == EVIDENCE_MEMORY || e->parts_of[class].count == 2 ? 1
-									 : 2;
+	if (class == EVIDENCE_MEMORY || n == 2)
+		return 1;
+	return n % 2 == 0 || e->is_chain ? 2 : 3;
 }
 
 /* The number of rounds before a class is judged, and how often it is. */

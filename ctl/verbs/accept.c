@@ -389,7 +389,8 @@ accept_open(struct acceptance *a)
 	if (rc != 0)
 		return rc;
 	a->records = json_array();
-	a->e = evidence_new(a->promise, json_object_get(a->report, "nodes"));
+	a->e = evidence_new(a->promise, json_object_get(a->report, "nodes"),
+	    PROMISE_REPORT_VERSION);
 	evidence_judge(a->e);
 	/* The difference of two times scatters more than one of them. */
 	a->rounds = accept_runs(&a->e->options,

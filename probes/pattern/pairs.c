@@ -2,7 +2,8 @@
 /*
  * pairs.c - nodes meet in pairs, all at once and both ways: what each node's
  * own link gives. With shift 0 and then 1 every node meets two others, so that
- * one slow end can be told from the other.
+ * one slow end can be told from the other; of an odd number the first and the
+ * last meet with shift 2.
  */
 #include "probes/pattern/builders.h"
 
@@ -55,7 +56,7 @@ pairs_build(const struct conf *c, const struct pattern_site *site,
 	int rc;
 
 	ps.t.via = (uint8_t)STR_FIND(plan_vias, conf_string(c, SECTION, "via"));
-	rc = pattern_ranks(c, SECTION, "g", (2 + (uint64_t)shift) * ps.g,
+	rc = pattern_ranks(c, SECTION, "g", (2 + (uint64_t)(shift > 0)) * ps.g,
 	    &ranks, err);
 	if (rc < 0)
 		return rc;
@@ -63,11 +64,9 @@ pairs_build(const struct conf *c, const struct pattern_site *site,
 	ps.p = pattern_begin(c, SECTION, ranks);
 	ps.t.from = plan_buf_add(ps.p, "send", PLAN_IN);
 	ps.t.to = plan_buf_add(ps.p, "recv", PLAN_OUT);
-	for (uint32_t a = shift; a + 1 < nodes; a += 2)
-		pairs_meet(&ps, a, a + 1);
-	/* the last with the first, where both were without another */
-	if (shift == 1 && nodes % 2 == 0)
-		pairs_meet(&ps, nodes - 1, 0);
+	for (uint32_t k = 0; k < nodes / 2; k++)
+		pairs_meet(&ps, (shift + 2 * k) % nodes,
+		    (shift + 2 * k + 1) % nodes);
 	plan_note_add(ps.p, "footprint", "bytes", plan_volume(ps.p));
 	plan_sort(ps.p);
 	*ret = ps.p;

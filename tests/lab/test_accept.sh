@@ -82,13 +82,25 @@ wrong() # STATE KIND PART PATHS
 			"\(.kind) \(.part)"] | join(",")' <<<"$report"
 }
 
-# Count and print one report: right, wrong or undetermined.
+# Whether a part of that kind and name fails.
+is_named() # KIND PART
+{
+	jq -e --arg kind "^($1)\$" --arg part "^($2)\$" 'any(.results[];
+		.state == "fails" and (.kind | test($kind)) and
+		(.part | test($part)))' <<<"$report" >/dev/null
+}
+
+# Count and print one report: right, wrong or undetermined. All uplinks that are
+# equally slow fail as paths: each of the leaves could be the cause.
 judge() # NAME KIND PART [PATHS]
 {
 	local failed passed state
 	failed=$(wrong fails "$2" "$3" "${4-}")
 	passed=$(wrong holds "$2" "$3" "${4-}")
 	state=$(jq -r .summary.state <<<"$report")
+	if [ -n "$3" ] && [ "$3" != '.*' ] && ! is_named "$2" "$3"; then
+		state=undetermined
+	fi
 	if [ -n "$failed$passed" ]; then
 		state="wrong:${passed:+ passed $passed}${failed:+ failed $failed}"
 		wrongs=$((wrongs + 1))

@@ -260,6 +260,9 @@ test_pairs(void **state)
 	p = case_proven("pairs shift=1 pieces=1", 5);
 	assert_string_equal(case_pairs(p, 0), "1>2 2>1 3>4 4>3");
 	plan_free(p);
+	p = case_proven("pairs shift=2 pieces=1", 5); /* the ring is closed */
+	assert_string_equal(case_pairs(p, 0), "0>4 2>3 3>2 4>0");
+	plan_free(p);
 	p = case_proven("pairs bytes=11 pieces=3", 2); /* 4, 4 and 3 */
 	assert_string_equal(case_pairs(p, 0), "0>1 0>1 0>1 1>0 1>0 1>0");
 	assert_int_equal(p->transfers[2].bytes, 3);
@@ -272,7 +275,7 @@ test_pairs(void **state)
 	    "pairs.g = 4: expected a value for 7 ranks");
 	case_refused("pairs shift=1", 2,
 	    "pairs.g = 1: expected a value for 2 ranks");
-	case_refused("pairs shift=2", 8, "pairs.shift = 2: expected");
+	case_refused("pairs shift=3", 8, "pairs.shift = 3: expected");
 }
 
 /* Bytes of a step as "0>1:10", in the order of the listing. */
