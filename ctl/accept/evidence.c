@@ -114,11 +114,11 @@ evidence_places_set(struct evidence *e, const json_t *nodes)
 	free(all);
 }
 
-/* Pairs of neighbours of n units, of which the first follows the last. */
+/* The number of pairs of neighbours of n units. */
 static size_t
 evidence_ring_count(const struct evidence *e, size_t n)
 {
-	return n < 2 ? 0 : n == 2 || (n % 2 != 0 && e->is_chain) ? n - 1 : n;
+	return n < 2 ? 0 : evidence_ring_closes(e, n) ? n : n - 1;
 }
 
 static void
@@ -587,7 +587,7 @@ evidence_settled(const struct evidence *e, enum evidence_class class)
 }
 
 /* In a round of pairs each unit meets the one before and the one after it. Of
- * an odd number one has a rest in each run. */
+ * an odd number one is without a partner in each run. */
 static size_t
 evidence_round_size(const struct evidence *e, enum evidence_class class)
 {

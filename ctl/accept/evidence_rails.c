@@ -17,6 +17,12 @@
 
 /* ---- parts and paths ---- */
 
+int
+evidence_ring_closes(const struct evidence *e, size_t n)
+{
+	return n > 2 && (n % 2 == 0 || !e->is_chain);
+}
+
 size_t
 evidence_ring_path(const struct evidence *e, size_t n, size_t a, size_t b)
 {
@@ -24,7 +30,7 @@ evidence_ring_path(const struct evidence *e, size_t n, size_t a, size_t b)
 
 	if (hi == lo + 1)
 		return lo;
-	return lo == 0 && hi == n - 1 && (n % 2 == 0 || !e->is_chain)
+	return lo == 0 && hi == n - 1 && evidence_ring_closes(e, n)
 	    ? n - 1
 	    : EVIDENCE_NO_PATH;
 }

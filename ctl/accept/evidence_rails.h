@@ -16,6 +16,8 @@
 
 #define EVIDENCE_NO_PATH SIZE_MAX
 
+/* Return 1 if the first and the last of n neighbours meet, too. */
+int evidence_ring_closes(const struct evidence *e, size_t n);
 /* Return the path between two of n neighbours, from 0; or EVIDENCE_NO_PATH. */
 size_t evidence_ring_path(const struct evidence *e, size_t n, size_t a,
     size_t b);

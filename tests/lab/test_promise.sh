@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_promise.sh: a cluster is accepted, and the promise stays in force. The
-# report of a sound cluster fails nothing. What a slow node costs is predicted.
+# report of a sound cluster fails nothing. The cost of a slow node is predicted.
 # After a restart of the collector with an objective of this report, a node that
-# becomes slow spends its budget.
+# becomes slow spends the budget.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -42,7 +42,7 @@ nodes_have_rates()
 		'[.nodes[] | select(.rate > 0)] | length == $count' >/dev/null
 }
 
-# Node-hours that a node has spent of the budget.
+# Whether this node has spent the most of the budget.
 spends() # NODE
 {
 	ctl objective list --json | jq -e --arg node "$1" '.[0].parts[0] |
@@ -59,7 +59,8 @@ cluster_up 6
 poll 60 nodes_have_rates || fail "no rates: $(ctl_api shares)"
 say "every node has a rate"
 
-# What the collector cannot know here, and no loads of all nodes.
+# State the oversubscription, which the collector cannot know here; measure no
+# loads of all nodes.
 ctl promise init --gbps 0.04 --out $promise || fail "no promise"
 in_host collector sed -i 's/^oversubscription = .*/oversubscription = 1.5/
 	/^names/d; /^senders/d; s/^rate = 0$/rate = 0.1/

@@ -145,7 +145,7 @@ pairs_rows(struct world *w, const struct hostlist *hl, size_t each,
 		json_array_append_new(rails,
 		    json_pack("{s:i, s:[]}", "rail", (int)r, "nodes"));
 
-	/* The last one rests if nobody is left. */
+	/* Of an odd number one has no partner. */
 	for (size_t k = 0; k + 1 < blocks; k += 2) {
 		size_t a = (shift + k) % blocks, b = (a + 1) % blocks;
 		double common = noise(w);
@@ -397,7 +397,7 @@ make_leaf(struct world *w)
 	w->up[w->seed % (NODES / w->leaf)] *= 0.85;
 }
 
-/* Of an odd number one has a rest in each run. */
+/* Of an odd number one has no partner in each run. */
 static void
 make_leaf_of_three(struct world *w)
 {
