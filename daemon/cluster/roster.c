@@ -562,7 +562,11 @@ roster_load(struct roster *r, const json_t *nodes)
 		n->first_seen_unix_ns = member_unsigned(o,
 		    "first_seen_unix_ns");
 		n->last_seen_unix_ns = member_unsigned(o, "last_seen_unix_ns");
-		n->since_unix_ns = n->last_seen_unix_ns;
+		/* The stored row of a connected node is up to a day old, so it
+		 * is lost since the start of this collector. */
+		if (strcmp(member_text(o, "state"),
+			names_agent_states[AGENT_LOST]) == 0)
+			n->since_unix_ns = n->last_seen_unix_ns;
 		roster_maintenance_load(r, n, o);
 		roster_inventory_set(n,
 		    json_incref(json_object_get(o, "inventory")));

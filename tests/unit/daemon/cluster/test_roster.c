@@ -445,6 +445,30 @@ test_forget(void **state)
 	roster_free(r);
 }
 
+/* A restart of the collector: a node that was connected is lost since then,
+ * and not since its old row; a node that was lost stays lost since. */
+static void
+test_restart(void **state)
+{
+	const struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL,
+		0 };
+	struct roster *r = roster_new(&limits, NULL, NULL, NULL);
+	uint64_t start_unix_ns = clk_unix_ns();
+	json_t *rows = json_pack("[{s:s, s:s, s:I}, {s:s, s:s, s:I}]", "node",
+	    "node1", "state", "ok", "last_seen_unix_ns", (json_int_t)1000,
+	    "node", "node2", "state", "lost", "last_seen_unix_ns",
+	    (json_int_t)1000);
+
+	(void)state;
+	roster_load(r, rows);
+	json_decref(rows);
+	assert_int_equal(roster_find(r, "node1")->state, AGENT_LOST);
+	assert_true(roster_find(r, "node1")->since_unix_ns >= start_unix_ns);
+	assert_int_equal(roster_find(r, "node2")->state, AGENT_LOST);
+	assert_int_equal(roster_find(r, "node2")->since_unix_ns, 1000);
+	roster_free(r);
+}
+
 int
 main(void)
 {
@@ -454,6 +478,7 @@ main(void)
 		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_maintenance),
 		cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_own_traffic),
 		cmocka_unit_test(test_heartbeats),
 	};
