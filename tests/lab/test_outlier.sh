@@ -165,9 +165,46 @@ metric() # TEXT
 		grep -qF "$1"
 }
 
+differs() # NODE SETTING VALUE
+{
+	ctl diff --json | jq -e --arg node "$1" --arg setting "$2" \
+		--arg value "$3" '[.[] | [.node, .setting, .value]] ==
+			[[$node, $setting, $value]]' >/dev/null
+}
+
+has_event() # SUBJECT KIND TEXT
+{
+	ctl events --kind "$2" --json | jq -es --arg subject "$1" \
+		--arg text "$3" 'flatten | any(.[]; .subject == $subject and
+			(.text | contains($text)))' >/dev/null
+}
+
+none_differs()
+{
+	[ "$(ctl diff --json)" = "[]" ]
+}
+
+# While agents run, a setting of one node is changed, and changed back.
+setting_test()
+{
+	local usual
+	usual=$(in_host node7 cat /proc/sys/net/ipv4/tcp_ecn)
+	poll 60 none_differs || fail "all nodes are alike, and: $(ctl diff)"
+	in_host node7 sysctl -q -w net.ipv4.tcp_ecn=0
+	poll 60 differs node7 tcp_ecn 0 || fail "not listed: $(ctl diff)"
+	ctl diff
+	[ $? = 1 ] || fail "coalctl diff: exit code of a warning expected"
+	poll 20 has_event node7 setting "tcp_ecn: $usual before, now 0" ||
+		fail "no event: $(ctl events --kind setting)"
+	in_host node7 sysctl -q -w net.ipv4.tcp_ecn="$usual"
+	poll 60 none_differs || fail "still listed: $(ctl diff)"
+	say "a changed setting is listed, and an event"
+}
+
 node_test()
 {
 	calm 2
+	setting_test
 	"$lab" degrade node5 rate=50mbit
 	expect_named '.subject == "node5" and .kind == "node"'
 	metric 'coalmine_node_verdict{node="node5"' || fail "no metric"
