@@ -11,12 +11,7 @@
 
 /* The report of coalctl accept, which the collector reads for objectives. */
 #define PROMISE_REPORT_KIND    "coalmine-acceptance"
-#define PROMISE_REPORT_VERSION 5 /* of new reports */
-#define PROMISE_REPORT_OLDEST  1 /* that can be read; has fewer results */
-#define PROMISE_REPORT_KPIS    2 /* the first one with indicators and loads */
-#define PROMISE_REPORT_RAILS   3 /* the first one with rails and planes */
-/* The first one in which the first and the last of an odd number meet. */
-#define PROMISE_REPORT_RINGS 5
+#define PROMISE_REPORT_VERSION 5 /* earlier ones were never released */
 /* The rate that links are expected to reach is this quantile of their measured
  * rates. */
 #define PROMISE_EXPECTED 0.75

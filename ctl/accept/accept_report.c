@@ -80,12 +80,11 @@ accept_report_check(const json_t *report, struct conf **ret_promise,
 	    !json_is_array(json_object_get(report, "runs")))
 		return err_set(err, -EINVAL,
 		    "expected a report of coalctl accept run");
-	if (member_int(report, "version") < PROMISE_REPORT_OLDEST ||
-	    member_int(report, "version") > PROMISE_REPORT_VERSION)
+	if (member_int(report, "version") != PROMISE_REPORT_VERSION)
 		return err_set(err, -EINVAL,
-		    "the report has version %lld: expected %d to %d",
+		    "the report has version %lld: expected %d",
 		    (long long)member_int(report, "version"),
-		    PROMISE_REPORT_OLDEST, PROMISE_REPORT_VERSION);
+		    PROMISE_REPORT_VERSION);
 	return conf_parse(options_promise, "the promise", text, ret_promise,
 	    err);
 }
@@ -95,8 +94,7 @@ accept_report_evidence(const json_t *report, const struct conf *promise,
     const json_t *records)
 {
 	const json_t *nodes = json_object_get(report, "nodes"), *run;
-	struct evidence *e = evidence_new(promise, nodes,
-	    member_int(report, "version"));
+	struct evidence *e = evidence_new(promise, nodes);
 	size_t i;
 
 	member_foreach (report, "runs", i, run)
@@ -297,33 +295,16 @@ accept_report_efficiency(const struct evidence *e, const struct conf *promise,
 		e->efficiency / least, missing));
 }
 
-static int
-accept_report_has(const json_t *list, const char *text)
-{
-	const json_t *o;
-	size_t i;
-
-	json_array_foreach (list, i, o)
-		if (json_is_string(o) &&
-		    strcmp(json_string_value(o), text) == 0)
-			return 1;
-	return 0;
-}
-
 /* Return the state of the MTU of a node, and the reason unless it holds. part:
  * the link of the node; NULL: not measured. */
 static enum accept_state
-accept_report_mtu_state(const struct accept_part *part, int has_hole,
-    json_int_t mtu, int64_t want, char reason[MISSING_BYTES])
+accept_report_mtu_state(const struct accept_part *part, json_int_t mtu,
+    int64_t want, char reason[MISSING_BYTES])
 {
 	const char *text = "";
 	enum accept_state ret = ACCEPT_OPEN;
 
-	if (has_hole) {
-		text = "MTU hole: a path of the node drops large packets, as "
-		       "the mesh found";
-		ret = ACCEPT_FAILS;
-	} else if (mtu == 0) {
+	if (mtu == 0) {
 		text = "the node does not report the MTU of its NIC";
 	} else if (mtu < want) {
 		ret = ACCEPT_FAILS;
@@ -334,7 +315,7 @@ accept_report_mtu_state(const struct accept_part *part, int has_hole,
 		ret = ACCEPT_HOLDS;
 	}
 	snprintf(reason, MISSING_BYTES, "%s", text);
-	if (ret == ACCEPT_FAILS && !has_hole)
+	if (ret == ACCEPT_FAILS)
 		snprintf(reason, MISSING_BYTES,
 		    "the NIC has MTU %lld, the promise is %lld", (long long)mtu,
 		    (long long)want);
@@ -368,8 +349,7 @@ accept_report_excluded(const json_t *report, const struct conf *promise,
 }
 
 /* A node that carries large messages at its rate with that MTU set sends frames
- * of it, unless a port drops them, which the mesh finds. Reports of old
- * versions have these nodes in mtu_verdicts. */
+ * of it, unless a port drops them, which the mesh finds. */
 static void
 accept_report_mtu(const json_t *report, const struct evidence *e,
     const struct conf *promise, json_t *rows)
@@ -393,8 +373,6 @@ accept_report_mtu(const json_t *report, const struct evidence *e,
 		state = accept_report_mtu_state(at == e->nodes.count
 			? NULL
 			: &e->parts[at],
-		    accept_report_has(json_object_get(report, "mtu_verdicts"),
-			name),
 		    mtu, want, reason);
 		json_array_append_new(rows,
 		    accept_report_row("mtu", name, state,
@@ -449,15 +427,13 @@ accept_report_sorted(json_t *rows)
 
 /* ---- the rest ---- */
 
-/* The text of a run without a measurement. Reports of old versions are
- * verified with the empty text that they have. */
+/* The text of a run without a measurement. */
 static const char *
-accept_report_run_text(const json_t *report, const json_t *run)
+accept_report_run_text(const json_t *run)
 {
 	const char *text = member_text(run, "text");
 
-	return text[0] != '\0' ||
-		member_int(report, "version") < PROMISE_REPORT_RAILS
+	return text[0] != '\0'
 	    ? text
 	    : "but its records have no usable times: end other load, or "
 	      "increase accept.time";
@@ -503,7 +479,7 @@ accept_report_not_covered(const json_t *report, const struct evidence *e)
 			    "run %.64s of %.16s: %.32s, %.400s",
 			    member_text_or(o, "run", "?"),
 			    member_text(o, "class"), member_text(o, "state"),
-			    accept_report_run_text(report, o));
+			    accept_report_run_text(o));
 			json_array_append_new(ret, text_json(text));
 		}
 	for (i = 0; i < LOAD_MAX; i++)

@@ -116,9 +116,9 @@ evidence_places_set(struct evidence *e, const json_t *nodes)
 
 /* The number of pairs of neighbours of n units. */
 static size_t
-evidence_ring_count(const struct evidence *e, size_t n)
+evidence_ring_count(size_t n)
 {
-	return n < 2 ? 0 : evidence_ring_closes(e, n) ? n : n - 1;
+	return n < 2 ? 0 : n == 2 ? 1 : n;
 }
 
 static void
@@ -163,16 +163,12 @@ evidence_loads_add(struct evidence *e, const struct conf *promise)
 }
 
 struct evidence *
-evidence_new(const struct conf *promise, const json_t *nodes,
-    json_int_t version)
+evidence_new(const struct conf *promise, const json_t *nodes)
 {
 	struct evidence *e = xcalloc(1, sizeof(*e));
-	size_t rails = version < PROMISE_REPORT_RAILS
-	    ? 0
-	    : (size_t)conf_int(promise, "nic", "count");
+	size_t rails = (size_t)conf_int(promise, "nic", "count");
 	size_t n, leaves, most;
 
-	e->is_chain = version < PROMISE_REPORT_RINGS;
 	evidence_places_set(e, nodes);
 	n = e->nodes.count;
 	leaves = e->leaves.count;
@@ -186,12 +182,12 @@ evidence_new(const struct conf *promise, const json_t *nodes,
 	most = 2 * n + leaves + e->rails * (n + 1) + LOAD_PARTS_MAX;
 	e->paths = xcalloc(most, sizeof(*e->paths));
 	e->parts = xcalloc(most, sizeof(*e->parts));
-	evidence_class_add(e, EVIDENCE_NODES, n, evidence_ring_count(e, n));
+	evidence_class_add(e, EVIDENCE_NODES, n, evidence_ring_count(n));
 	evidence_class_add(e, EVIDENCE_LEAVES, leaves,
-	    evidence_ring_count(e, leaves));
+	    evidence_ring_count(leaves));
 	evidence_class_add(e, EVIDENCE_MEMORY, n, n);
 	evidence_class_add(e, EVIDENCE_RAILS, e->rails * n,
-	    e->rails * evidence_ring_count(e, n));
+	    e->rails * evidence_ring_count(n));
 	evidence_class_add(e, EVIDENCE_PLANES, e->rails, e->rails);
 	evidence_rails_connect(e);
 	evidence_loads_add(e, promise);
@@ -336,7 +332,7 @@ evidence_path_of(const struct evidence *e, enum evidence_class class,
 		i = e->leaf_of[i];
 		k = e->leaf_of[k];
 	}
-	at = i == k ? EVIDENCE_NO_PATH : evidence_ring_path(e, n, i, k);
+	at = i == k ? EVIDENCE_NO_PATH : evidence_ring_path(n, i, k);
 	return at == EVIDENCE_NO_PATH ? EVIDENCE_NO_PATH
 				      : e->paths_of[class].first + at;
 }
@@ -600,7 +596,7 @@ evidence_round_size(const struct evidence *e, enum evidence_class class)
 		return 0;
 	if (class == EVIDENCE_MEMORY || n == 2)
 		return 1;
-	return n % 2 == 0 || e->is_chain ? 2 : 3;
+	return n % 2 == 0 ? 2 : 3;
 }
 
 /* The number of rounds before a class is judged, and how often it is. */

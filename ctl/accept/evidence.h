@@ -52,7 +52,6 @@ struct evidence {
 	 * measured. */
 	double efficiency;
 	struct accept_options options;
-	int is_chain; /* the first and the last of an odd number do not meet */
 	/* The reason why leaves cannot be measured, or NULL. */
 	const char *leaves_why;
 	size_t rails; /* of a node, that are judged; 0: only one, or none */
@@ -67,10 +66,8 @@ struct evidence {
 };
 
 /* Return the parts and paths of a cluster, which the caller frees. nodes:
- * [{node leaf}] of the nodes that are measured. version: of the report; old
- * ones have fewer parts and paths. */
-struct evidence *evidence_new(const struct conf *promise, const json_t *nodes,
-    json_int_t version);
+ * [{node leaf}] of the nodes that are measured. */
+struct evidence *evidence_new(const struct conf *promise, const json_t *nodes);
 void evidence_free(struct evidence *e); /* NULL is allowed */
 /* Return the next run to make, {class campaign round shift nodes each sizes
  * options}, which the caller decrefs; NULL: all runs were made. runs: the runs

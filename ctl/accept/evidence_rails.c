@@ -17,22 +17,14 @@
 
 /* ---- parts and paths ---- */
 
-int
-evidence_ring_closes(const struct evidence *e, size_t n)
-{
-	return n > 2 && (n % 2 == 0 || !e->is_chain);
-}
-
 size_t
-evidence_ring_path(const struct evidence *e, size_t n, size_t a, size_t b)
+evidence_ring_path(size_t n, size_t a, size_t b)
 {
 	size_t lo = a < b ? a : b, hi = a < b ? b : a;
 
 	if (hi == lo + 1)
 		return lo;
-	return lo == 0 && hi == n - 1 && evidence_ring_closes(e, n)
-	    ? n - 1
-	    : EVIDENCE_NO_PATH;
+	return lo == 0 && hi == n - 1 && n > 2 ? n - 1 : EVIDENCE_NO_PATH;
 }
 
 void
@@ -100,7 +92,7 @@ evidence_rails_paths(const struct evidence *e, const json_t *record)
 		with = evidence_rails_find(&e->nodes, member_text(o, "partner"),
 		    at + n - 1);
 		if (at < n && with < n && at != with)
-			ret[at] = evidence_ring_path(e, n, at, with);
+			ret[at] = evidence_ring_path(n, at, with);
 	}
 	return ret;
 }

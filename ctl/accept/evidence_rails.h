@@ -16,11 +16,8 @@
 
 #define EVIDENCE_NO_PATH SIZE_MAX
 
-/* Return 1 if the first and the last of n neighbours meet, too. */
-int evidence_ring_closes(const struct evidence *e, size_t n);
 /* Return the path between two of n neighbours, from 0; or EVIDENCE_NO_PATH. */
-size_t evidence_ring_path(const struct evidence *e, size_t n, size_t a,
-    size_t b);
+size_t evidence_ring_path(size_t n, size_t a, size_t b);
 /* Set the parts of the paths of rails and planes, and their names. */
 void evidence_rails_connect(struct evidence *e);
 /* Add the rates of rails in two records of one run of pairs of nodes, for the

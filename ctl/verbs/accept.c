@@ -363,8 +363,6 @@ accept_report_resume(struct acceptance *a, const char *path)
 				"file; give another file to --out",
 		    path);
 	json_object_del(a->report, "seal");
-	json_object_set_new(a->report, "version",
-	    json_integer(PROMISE_REPORT_VERSION));
 	return 0;
 }
 
@@ -389,8 +387,7 @@ accept_open(struct acceptance *a)
 	if (rc != 0)
 		return rc;
 	a->records = json_array();
-	a->e = evidence_new(a->promise, json_object_get(a->report, "nodes"),
-	    PROMISE_REPORT_VERSION);
+	a->e = evidence_new(a->promise, json_object_get(a->report, "nodes"));
 	evidence_judge(a->e);
 	/* The difference of two times scatters more than one of them. */
 	a->rounds = accept_runs(&a->e->options,
@@ -961,15 +958,12 @@ accept_results_bare(const json_t *report, const char *member)
 	return ret;
 }
 
-/* Make the results again from the stored records, and compare. Later versions
- * list more indicators and more that was not covered. */
+/* Make the results again from the stored records, and compare. */
 static int
 accept_recompute(struct acceptance *a)
 {
 	static const char *const made[] = { "efficiency", "results", "detects",
 		"summary", "kpis", "not_covered" };
-	size_t count = ARRAY_LEN(made) -
-	    (member_int(a->report, "version") < PROMISE_REPORT_KPIS ? 2 : 0);
 	json_t *old = json_deep_copy(a->report);
 	int rc = accept_records_all(a);
 
@@ -977,7 +971,7 @@ accept_recompute(struct acceptance *a)
 		accept_judge_now(a);
 		accept_report_judge(a->report, a->promise, a->e);
 	}
-	for (size_t i = 0; rc == 0 && i < count; i++) {
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(made); i++) {
 		json_t *was = accept_results_bare(old, made[i]);
 		json_t *now = accept_results_bare(a->report, made[i]);
 
@@ -1015,11 +1009,6 @@ accept_verify(struct ctl *c)
 		printf("valid: signed by %s, and equal to the result of %zu "
 		       "stored runs\n",
 		    name, json_array_size(json_object_get(a.report, "runs")));
-	if (rc == 0 && member_int(a.report, "version") < PROMISE_REPORT_KPIS)
-		printf("not compared: kpis, not_covered: the report has "
-		       "version %lld, this program writes version %d\n",
-		    (long long)member_int(a.report, "version"),
-		    PROMISE_REPORT_VERSION);
 	accept_clear(&a);
 	return rc;
 }

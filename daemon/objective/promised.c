@@ -51,12 +51,11 @@ promised_parse(const char *path, const char *text, struct promised **ret,
 	p->node_rate = promised_rate(json_object_get(report, "nodes"));
 	p->leaf_rate = promised_rate(json_object_get(report, "leaves"));
 	if (strcmp(member_text(report, "kind"), PROMISE_REPORT_KIND) != 0 ||
-	    member_int(report, "version") < PROMISE_REPORT_OLDEST ||
-	    member_int(report, "version") > PROMISE_REPORT_VERSION)
+	    member_int(report, "version") != PROMISE_REPORT_VERSION)
 		rc = err_set(err, -EINVAL,
 		    "%.200s: expected a report of coalctl accept run, version "
-		    "%d to %d",
-		    path, PROMISE_REPORT_OLDEST, PROMISE_REPORT_VERSION);
+		    "%d",
+		    path, PROMISE_REPORT_VERSION);
 	else if (!json_is_object(json_object_get(report, "summary")))
 		rc = err_set(err, -EINVAL,
 		    "%.200s: the acceptance has not ended: continue coalctl "

@@ -355,8 +355,7 @@ accept_world(struct world *w, const struct conf *promise, size_t *ret_runs)
 {
 	json_t *nodes = nodes_new(w->leaf), *runs = json_array(),
 	       *all = json_array();
-	struct evidence *e = evidence_new(promise, nodes,
-	    PROMISE_REPORT_VERSION);
+	struct evidence *e = evidence_new(promise, nodes);
 	size_t rounds = accept_runs(&e->options, 1.5 * SCATTER, 0.9, 0.95), i;
 	json_t *run, *o;
 
@@ -371,7 +370,7 @@ accept_world(struct world *w, const struct conf *promise, size_t *ret_runs)
 		if ((round + 1) % rounds != 0)
 			continue;
 		evidence_free(e);
-		e = evidence_new(promise, nodes, PROMISE_REPORT_VERSION);
+		e = evidence_new(promise, nodes);
 		json_array_foreach (runs, i, o)
 			evidence_add(e, promise, o, json_array_get(all, i));
 		evidence_judge(e);
@@ -720,32 +719,10 @@ test_trials(void **state)
 	}
 }
 
-/* In old reports the first and the last of an odd number do not meet. */
-static void
-test_old_rings(void **state)
-{
-	struct conf *promise = promise_new(1, 0);
-	json_t *nodes = nodes_new(NODES / 3);
-	static const size_t paths[] = { 2, 3 };
-
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct evidence *e = evidence_new(promise, nodes,
-		    PROMISE_REPORT_RINGS - 1 + i);
-
-		assert_int_equal(e->paths_of[EVIDENCE_LEAVES].count, paths[i]);
-		assert_int_equal(e->paths_of[EVIDENCE_NODES].count, NODES);
-		evidence_free(e);
-	}
-	json_decref(nodes);
-	conf_free(promise);
-}
-
 int
 main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_trials),
-		cmocka_unit_test(test_old_rings) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_trials) };
 
 	if (argc > 1 && atoi(argv[1]) > 0)
 		seeds = atoi(argv[1]);

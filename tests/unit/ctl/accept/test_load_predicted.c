@@ -62,7 +62,7 @@ evidence_of(size_t rails, double oversubscription, struct conf **ret)
 		    json_pack("{s:o, s:o}", "node",
 			json_sprintf("n%02d", i + 1), "leaf",
 			json_sprintf("leaf%d", i / LEAF + 1)));
-	e = evidence_new(*ret, nodes, PROMISE_REPORT_VERSION);
+	e = evidence_new(*ret, nodes);
 	json_decref(nodes);
 	return e;
 }
