@@ -185,6 +185,13 @@ acceptance_has(const json_t *list, const json_t *one)
 	return 0;
 }
 
+static int
+acceptance_state_is(const json_t *node, enum agent_state state)
+{
+	return strcmp(member_text(node, "state"), names_agent_states[state]) ==
+	    0;
+}
+
 /* Split the nodes of the promise into those that can measure and others. The
  * newest rates in rounds of bandwidth are for objective.report. excluded:
  * verdicts of nodes and leaves that cannot measure. */
@@ -215,17 +222,22 @@ acceptance_nodes_get(struct acceptance *a, const json_t *verdicts,
 
 		if (hl.count > 0 && !hostlist_has(&hl, name))
 			continue;
-		if (strcmp(member_text(o, "state"),
-			names_agent_states[AGENT_OK]) != 0)
-			json_array_append_new(away, json_string(name));
-		else if ((verdict = acceptance_verdict_of(verdicts, o)) == NULL)
+		/* The agent may be lost for the reason of the verdict. */
+		verdict = acceptance_state_is(o, AGENT_MAINTENANCE)
+		    ? NULL
+		    : acceptance_verdict_of(verdicts, o);
+		if (verdict != NULL && !acceptance_has(excluded, verdict))
+			json_array_append(excluded, verdict);
+		if (verdict != NULL)
+			continue;
+		if (acceptance_state_is(o, AGENT_OK))
 			json_array_append_new(nodes,
 			    json_pack("{s:s, s:s, s:O*, s:O*}", "node", name,
 				"leaf", member_text(o, "leaf"), "mtu",
 				json_object_get(mtus, name), "rate",
 				json_object_get(o, "rate")));
-		else if (!acceptance_has(excluded, verdict))
-			json_array_append(excluded, verdict);
+		else
+			json_array_append_new(away, json_string(name));
 	}
 	for (i = 0; i < hl.count; i++)
 		if (json_object_get(mtus, hl.names[i]) == NULL)
