@@ -4,6 +4,11 @@
  */
 #include "schema/names_probe.h"
 
+#include <stddef.h>
+#include <string.h>
+
+#include "common/str.h"
+
 /* Counts are of section 3.1 of the paper; get-lat, put-bw, natural-bw and
  * alltoall as the suite's network test. */
 const struct test_row names_tests[CANARY_MAX] = {
@@ -76,3 +81,13 @@ const char *const names_partners[PARTNERS_MAX] = { "ring", "match", "pair",
 
 const char *const names_stops[STOP_MAX] = { "precision", "time", "count",
 	"timeout" };
+
+const char *
+names_stuck(const char *word)
+{
+	int test = STR_FIND(names_tests, word);
+
+	if (test >= 0)
+		return names_tests[test].name;
+	return strcmp(word, NAMES_PLAN) == 0 ? NAMES_PLAN : NULL;
+}

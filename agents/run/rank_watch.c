@@ -88,7 +88,7 @@ rank_watch_stuck_take(struct conn *c, const char *text)
 		&waited_s, &at, &rest) != 5 ||
 	    rank < -1 || at < 0 || !(waited_s >= 0 && waited_s < 1e6) ||
 	    (rank >= 0 && hostlist_name_check(node) < 0) ||
-	    STR_FIND(names_tests, what) < 0)
+	    names_stuck(what) == NULL)
 		return -1;
 	c->watch->ops->stuck(c->rank, c->pid,
 	    json_pack("{s:I, s:s, s:s, s:f, s:I}", "rank", (json_int_t)rank,

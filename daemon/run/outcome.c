@@ -31,18 +31,6 @@
 /* The start of srun's message; a reason follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
-/* Return the known word for the test or phase that a stuck rank reports; NULL:
- * unknown. */
-static const char *
-outcome_stuck_what(const char *word)
-{
-	int test = STR_FIND(names_tests, word);
-
-	if (test >= 0)
-		return names_tests[test].name;
-	return strcmp(word, NAMES_PLAN) == 0 ? NAMES_PLAN : NULL;
-}
-
 /* A rank reports another one as lost. Only reports from nodes of the run count,
  * since every holder of a certificate can send them. */
 static int
@@ -51,7 +39,7 @@ outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 	const json_t *with = json_object_get(msg, "stuck");
 	struct node *other = roster_find(r->all->roster,
 	    member_text(with, "node"));
-	const char *what = outcome_stuck_what(member_text(with, "what"));
+	const char *what = names_stuck(member_text(with, "what"));
 	struct stuck_rank *s;
 	uint64_t waited_ns;
 

@@ -3,8 +3,9 @@
 #
 # A path between two hosts that drops everything while their ranks measure: the
 # run ends soon and names the stuck pair, runs continue without one of the two,
-# then without the other, and the verdict is the path. Then a host that only
-# its agent can reach: it is named, and no other, until it is repaired.
+# then without the other, and the verdict is the path. A plan names its stuck
+# pair, too. Then a host that only its agent can reach: it is named, and no
+# other, until it is repaired.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -34,6 +35,18 @@ before_start()
 	[phases]
 	visits = 1
 	END
+	in_host collector tee "$cluster/campaigns/plan.conf" >/dev/null <<-END
+	[campaign]
+	nodes_min = 2
+	deadline = 10m
+	[pairs]
+	g = 1
+	[measure]
+	sizes = 16M
+	time = 60s
+	precision = 0.001
+	stuck = 3s
+	END
 }
 
 addr_of() # HOST
@@ -52,16 +65,17 @@ swallow() # HOST ADDR
 	in_host "$1" ip route replace "$2" via "$none" dev eth0
 }
 
+path=(node3 node6)
 swallow_path()
 {
-	swallow node3 "$(addr_of node6)"
-	swallow node6 "$(addr_of node3)"
+	swallow "${path[0]}" "$(addr_of "${path[1]}")"
+	swallow "${path[1]}" "$(addr_of "${path[0]}")"
 }
 
 heal_path()
 {
-	in_host node3 ip route del "$(addr_of node6)"
-	in_host node6 ip route del "$(addr_of node3)"
+	in_host "${path[0]}" ip route del "$(addr_of "${path[1]}")"
+	in_host "${path[1]}" ip route del "$(addr_of "${path[0]}")"
 }
 
 has_measured()
@@ -69,13 +83,20 @@ has_measured()
 	run_is running && [ "$(run_get .progress.share)" != null ]
 }
 
-# The run in which COMMAND... breaks something ends soon, with the reason.
-break_run() # COMMAND [options of coalctl campaign run]
+# The preparation of the plan takes a second.
+plan_runs()
 {
-	local at_s
-	order match -o canary.time=10m "${@:2}"
-	poll 60 has_measured || fail "does not get going: $(describe)"
-	"$1"
+	run_is running && sleep 5
+}
+
+# The run in which COMMAND... breaks something ends soon, with the reason.
+break_run() # CAMPAIGN COMMAND [options of coalctl campaign run]
+{
+	local at_s begins=has_measured
+	[ "$1" != plan ] || begins=plan_runs
+	order "$1" "${@:3}"
+	poll 60 $begins || fail "does not get going: $(describe)"
+	"$2"
 	at_s=$SECONDS
 	poll 60 run_ended || fail "still not ended: $(describe)"
 	say "after $((SECONDS - at_s)) s: $(describe)"
@@ -108,7 +129,7 @@ lab_up
 cluster_up 6
 # Among six ranks no MPI collective uses the path between these two: the hanging
 # operation is an exchange.
-break_run swallow_path
+break_run match swallow_path -o canary.time=10m
 names_only node3 node6
 expect_nothing_runs 30
 alarm_is 'one of these nodes, or the path between them' || fail "no alarm"
@@ -130,6 +151,15 @@ order match --wait
 expect_finished 5
 [ "$(run_get '.nodes | length')" = 6 ] || fail "still excluded"
 
+# A plan, in which these two exchange messages.
+path=(node3 node4)
+break_run plan swallow_path
+names_only node3 node4
+expect_nothing_runs 30
+heal_path
+order match --wait -o 'campaign.nodes=node[1-6]'
+expect_finished 5
+
 # A host that does not answer: detected by its two neighbours, or by all other
 # hosts.
 stop_node5()
@@ -146,8 +176,9 @@ stuck_verdicts()
 
 # On a busy machine not all may report in time, and then no node is named.
 for _ in 1 2 3; do
-	break_run stop_node5 -o canary.partners=ring \
-		-o canary.timeout=30s -o 'campaign.nodes=node[1-6]'
+	break_run match stop_node5 -o canary.time=10m \
+		-o canary.partners=ring -o canary.timeout=30s \
+		-o 'campaign.nodes=node[1-6]'
 	[ "$(stuck_verdicts)" = '[]' ] || break
 	expect_nothing_runs 30
 done

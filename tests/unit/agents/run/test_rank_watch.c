@@ -134,11 +134,14 @@ test_stuck(void **state)
 		close(fd);
 	}
 	fd = say("rank 1 pid 7\nstuck 3 node3 lat 5.0 77\n"
-		 "stuck 4 node4 bw 5.5 78\n");
+		 "stuck 4 node4 plan 5.5 78\n");
 	loop(base);
 	assert_string_equal(json_string_value(
 				json_object_get(stuck_with, "node")),
 	    "node4");
+	assert_string_equal(json_string_value(
+				json_object_get(stuck_with, "what")),
+	    NAMES_PLAN);
 	assert_int_equal(json_integer_value(json_object_get(stuck_with, "at")),
 	    78);
 	assert_false(TAILQ_EMPTY(&t->conns));
