@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agents/session/resolve.h"
@@ -56,6 +57,8 @@
 /* Bulk data waits while this much is queued: a heartbeat behind it still
  * leaves in time over a 10 Mbit/s link. */
 #define QUEUE_BYTES (1024 * 1024)
+/* Of TCP, in packets of 1280 bytes, the MTU that IPv6 requires (RFC 8200). */
+#define SEGMENT_BYTES_MAX 1220
 
 enum session_state {
 	SESSION_WAITING, /* for the retry timer */
@@ -479,12 +482,27 @@ session_event_cb(struct bufferevent *bev, short what, void *arg)
 		: err.text);
 }
 
+/* Packets are so small that every path carries them, so an agent stays
+ * connected even if its path drops large ones. Return -1 on error. */
+static int
+session_socket_new(int family)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &(int){ SEGMENT_BYTES_MAX },
+		sizeof(int)) < 0)
+		log_warn("session: cannot set socket option TCP_MAXSEG");
+	return fd;
+}
+
 /* Try the next address; with none left, wait for the next attempt. */
 static void
 session_open_next(struct session *s)
 {
 	struct addrinfo *ai = s->next;
 	SSL *ssl;
+	int fd;
 
 	if (ai == NULL) {
 		session_close(s,
@@ -494,13 +512,19 @@ session_open_next(struct session *s)
 	s->next = ai->ai_next;
 	s->state = SESSION_OPENING;
 	s->heard_ns = clk_ns();
+	fd = session_socket_new(ai->ai_family);
+	if (fd < 0) {
+		session_close(s, strerror(errno));
+		return;
+	}
 	ssl = SSL_new(s->tls.ctx);
 	if (ssl != NULL)
-		s->bev = bufferevent_openssl_socket_new(s->base, -1, ssl,
+		s->bev = bufferevent_openssl_socket_new(s->base, fd, ssl,
 		    BUFFEREVENT_SSL_CONNECTING,
 		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	if (s->bev == NULL) {
 		SSL_free(ssl);
+		close(fd);
 		session_close(s, "out of memory for a connection");
 		return;
 	}
