@@ -88,7 +88,8 @@ cluster_start collector coalmined
 poll 20 cluster_collector_up || fail_with_log collector "no collector"
 poll 20 cluster_agents_up 6 || fail "only $(cluster_agents) agents"
 ctl schedule enable watch >/dev/null || fail "the schedule is not enabled"
-"$lab" degrade node5 rate=4mbit
-poll 90 spends node5 || fail "not spent: $(ctl objective list --json)"
+"$lab" degrade node5 rate=16mbit
+poll 120 spends node5 ||
+	fail "not spent: $(ctl objective list --json) $(ctl run list)"
 say "$(ctl objective list)"
 say "passed"
