@@ -4,7 +4,6 @@
  */
 #include "schema/names_probe.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "common/str.h"

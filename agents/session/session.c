@@ -57,7 +57,8 @@
 /* Bulk data waits while this much is queued: a heartbeat behind it still
  * leaves in time over a 10 Mbit/s link. */
 #define QUEUE_BYTES (1024 * 1024)
-/* Of TCP, in packets of 1280 bytes, the MTU that IPv6 requires (RFC 8200). */
+/* The TCP segment of a packet of 1280 bytes, the least MTU of IPv6 (RFC 8200).
+ */
 #define SEGMENT_BYTES_MAX 1220
 
 enum session_state {
@@ -482,8 +483,9 @@ session_event_cb(struct bufferevent *bev, short what, void *arg)
 		: err.text);
 }
 
-/* Packets are so small that every path carries them, so an agent stays
- * connected even if its path drops large ones. Return -1 on error. */
+/* Packets pass every path with an MTU of at least 1280 bytes, so an agent stays
+ * connected if its path drops larger ones. Return the socket, or -1 on error.
+ */
 static int
 session_socket_new(int family)
 {
@@ -492,7 +494,8 @@ session_socket_new(int family)
 	if (fd >= 0 &&
 	    setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &(int){ SEGMENT_BYTES_MAX },
 		sizeof(int)) < 0)
-		log_warn("session: cannot set socket option TCP_MAXSEG");
+		log_warn("session: cannot limit the size of packets; a path "
+			 "with a small MTU may lose them");
 	return fd;
 }
 
@@ -522,8 +525,7 @@ session_open_next(struct session *s)
 		s->bev = bufferevent_openssl_socket_new(s->base, fd, ssl,
 		    BUFFEREVENT_SSL_CONNECTING,
 		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (s->bev == NULL) {
-		SSL_free(ssl);
+	if (s->bev == NULL) { /* libevent has freed ssl */
 		close(fd);
 		session_close(s, "out of memory for a connection");
 		return;

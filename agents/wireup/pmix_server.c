@@ -152,7 +152,7 @@ pmix_server_abort(const pmix_proc_t *proc, void *object, int status,
 	(void)count;
 	(void)cb;
 	(void)arg;
-	/* Open MPI has "N/A" if the rank called MPI_Abort. */
+	/* Open MPI passes "N/A" if the rank called MPI_Abort. */
 	if (message == NULL || strcmp(message, "N/A") == 0)
 		message = "";
 	pmix_server_say("abort", (long)proc->rank, status, message,

@@ -301,25 +301,21 @@ static enum accept_state
 accept_report_mtu_state(const struct accept_part *part, json_int_t mtu,
     int64_t want, char reason[MISSING_BYTES])
 {
-	const char *text = "";
-	enum accept_state ret = ACCEPT_OPEN;
-
-	if (mtu == 0) {
-		text = "the node does not report the MTU of its NIC";
-	} else if (mtu < want) {
-		ret = ACCEPT_FAILS;
-	} else if (part == NULL || part->state != ACCEPT_HOLDS) {
-		text = "the link of the node does not hold its promise, or is "
-		       "undetermined";
-	} else {
-		ret = ACCEPT_HOLDS;
-	}
-	snprintf(reason, MISSING_BYTES, "%s", text);
-	if (ret == ACCEPT_FAILS)
+	if (mtu != 0 && mtu < want) {
 		snprintf(reason, MISSING_BYTES,
 		    "the NIC has MTU %lld, the promise is %lld", (long long)mtu,
 		    (long long)want);
-	return ret;
+		return ACCEPT_FAILS;
+	}
+	if (mtu != 0 && part != NULL && part->state == ACCEPT_HOLDS) {
+		reason[0] = '\0';
+		return ACCEPT_HOLDS;
+	}
+	snprintf(reason, MISSING_BYTES, "%s",
+	    mtu == 0 ? "the node does not report the MTU of its NIC"
+		     : "the link of the node does not hold its promise, or is "
+		       "undetermined");
+	return ACCEPT_OPEN;
 }
 
 /* Nodes and leaves with which MPI cannot exchange messages. */

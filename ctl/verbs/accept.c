@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/clk.h"
-#include "common/text.h"
 #include "ctl/accept/accept_rows.h"
 #include "ctl/accept/seal.h"
 #include "ctl/lib/print.h"
@@ -276,12 +275,12 @@ accept_run(struct ctl *c)
 	struct acceptance a = { .c = c };
 	int rc = acceptance_open(&a);
 
+	if (rc == 0)
+		rc = acceptance_load(&a);
 	if (rc == 0) {
 		accept_print_plan(&a, stderr);
-		rc = acceptance_load(&a);
-	}
-	if (rc == 0)
 		rc = acceptance_measure(&a);
+	}
 	if (rc == 0)
 		rc = accept_finish(&a);
 	acceptance_clear(&a);

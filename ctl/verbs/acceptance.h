@@ -16,7 +16,8 @@
 /* Probability with which the planned rounds find a part at accept.found. */
 #define ACCEPTANCE_FOUND_WITH 0.95
 
-/* Set c, and the rest to 0; clear it in the end. */
+/* Set c, and for acceptance_load the promise, the report and an empty array of
+ * records; the rest is 0. Clear it in the end. */
 struct acceptance {
 	struct ctl *c;
 	char *text; /* the promise file */
@@ -30,7 +31,7 @@ struct acceptance {
 };
 
 void acceptance_clear(struct acceptance *a);
-/* Read a JSON file, which the caller decrefs. */
+/* Read a JSON file into *ret, which the caller decrefs. */
 int acceptance_read(const char *path, json_t **ret);
 /* Read the promise file, the first argument. Continue the report of --out, or
  * begin a report of the nodes that can measure. */

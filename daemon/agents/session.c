@@ -705,8 +705,7 @@ session_start(struct session *s)
 		s->bev = bufferevent_openssl_socket_new(ss->base, s->fd, ssl,
 		    BUFFEREVENT_SSL_ACCEPTING,
 		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (s->bev == NULL) {
-		SSL_free(ssl);
+	if (s->bev == NULL) { /* libevent has freed ssl */
 		session_drop(s, "out of memory for a handshake");
 		return;
 	}

@@ -68,15 +68,21 @@ break_it()
 	poll 120 nobody_is_named || fail "$2 is still named: $(mtu_verdicts)"
 }
 
-# Its inventory is larger than the packets that pass.
+# The agent's inventory is larger than the packets that pass.
 agent_connects() # NODE
 {
-	"$lab" degrade "$1" mtu=1400
+	local since
+	"$lab" degrade "$1".eth0 mtu=1400
 	cluster_signal TERM "$1"
 	poll 20 cluster_agents_up 11 || fail "$1 is still connected"
 	cluster_start "$1" coalmine-agent
 	poll 20 cluster_agents_up 12 || fail_with_log "$1" "$1 does not connect"
-	"$lab" heal "$1"
+	since=$(ctl_api nodes/"$1" | jq .since_unix_ns)
+	sleep 15 # longer than an agent may be silent
+	[ "$(ctl_api nodes/"$1" | jq -c '[.state, .since_unix_ns]')" = \
+		"[\"ok\",$since]" ] ||
+		fail_with_log "$1" "$1 does not stay connected"
+	"$lab" heal "$1".eth0
 	say "an agent connects over a path that drops large packets"
 }
 

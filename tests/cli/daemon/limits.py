@@ -138,7 +138,7 @@ def test_objectives():
             "links node 95% 99.5% 1d, all collective:2 95% 99.5% 1d promise")
         c.options["objective.report"] = c.dir + "/report.json"
         with open(c.dir + "/report.json", "w") as f:
-            json.dump({"kind": "coalmine-acceptance", "version": 1,
+            json.dump({"kind": "coalmine-acceptance", "version": 5,
                        "summary": {}, "nodes": [
                            {"node": f"node{i}", "rate": 1.25e10}
                            for i in (1, 2, 3)]}, f)

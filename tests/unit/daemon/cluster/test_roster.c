@@ -445,8 +445,8 @@ test_forget(void **state)
 	roster_free(r);
 }
 
-/* A restart of the collector: a node that was connected is lost since then,
- * and not since its old row; a node that was lost stays lost since. */
+/* After a restart of the collector, a node that was connected is lost since the
+ * restart. A node that was lost keeps its time. */
 static void
 test_restart(void **state)
 {

@@ -123,9 +123,11 @@ test_report(void **state)
 	} cases[] = {
 		{ "{", "not valid JSON" },
 		{ "{\"kind\": \"x\"}", "expected a report" },
-		{ "{\"kind\": \"coalmine-acceptance\", \"version\": 1}",
+		{ "{\"kind\": \"coalmine-acceptance\", \"version\": 4}",
+		    "run, version 5" },
+		{ "{\"kind\": \"coalmine-acceptance\", \"version\": 5}",
 		    "has not ended" },
-		{ "{\"kind\": \"coalmine-acceptance\", \"version\": 1,"
+		{ "{\"kind\": \"coalmine-acceptance\", \"version\": 5,"
 		  " \"summary\": {}, \"nodes\": [{\"node\": \"n1\"}, 4]}",
 		    "no node has a rate" },
 	};
@@ -141,7 +143,7 @@ test_report(void **state)
 	}
 	assert_int_equal(
 	    promised_parse("r",
-		"{\"kind\": \"coalmine-acceptance\", \"version\": 1,"
+		"{\"kind\": \"coalmine-acceptance\", \"version\": 5,"
 		" \"summary\": {}, \"nodes\": [{\"node\": \"n1\", \"rate\":"
 		" 8}, {\"node\": \"n2\", \"rate\": 10}, {\"node\": \"n3\","
 		" \"rate\": 12}, {\"node\": \"n4\", \"rate\": 12}, {\"node\":"
