@@ -16,8 +16,9 @@ const struct conf_row options_promise[] = {
 	    "Nodes of the promise: all, or a hostlist. Nodes of another class "
 	    "need a separate file." },
 	{ "promise", "guessed", CONF_STRING, 0, 400, NULL, "", "",
-	    "Keys that no file or node reported, separated by commas. The "
-	    "report names them. Remove a key from the list after checking its "
+	    "Keys whose values are neither from the topology nor from --gbps, "
+	    "separated by commas. The report names them. Remove a key from the "
+	    "list after checking its "
 	    "value." },
 	{ "promise", "gpu", CONF_STRING, 0, 40, NULL, "", "",
 	    "Class of the GPUs, for example h100. With promise.fabric it "
@@ -30,11 +31,12 @@ const struct conf_row options_promise[] = {
 	{ "nic", "rate", CONF_REAL, 0.001, 100000, NULL, NULL, "Gbit/s",
 	    "Rated speed of each NIC in each direction." },
 	{ "nic", "mtu", CONF_INT, 0, 65535, NULL, "0", "bytes",
-	    "MTU of each NIC and of the path between any two. 0: not "
-	    "promised." },
+	    "MTU of each NIC that carries MPI, and of the path between any "
+	    "two. 0: not promised." },
 	{ "leaf", "oversubscription", CONF_REAL, 0, 1000, NULL, "0", "1",
 	    "Rate of all nodes of a leaf over the rate of its uplinks: 1 is "
-	    "non-blocking. 0: not promised." },
+	    "non-blocking. 0: not promised; then collectives and the soak are "
+	    "not measured on several leaves." },
 	{ "memory", "rate", CONF_REAL, 0, 1000000, NULL, "0", "GB/s",
 	    "Rate at which one rank copies memory. 0: the rate of the typical "
 	    "node, measured at the same time." },

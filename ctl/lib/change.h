@@ -3,12 +3,13 @@
  * change.h - assumed changes of a cluster: parts that are slow, down or
  * drained, and the rates that nodes and leaves then have.
  *
- * A part is a list of nodes, a leaf (all its uplinks), LEAF.uplinkN (one cable,
- * numbered from 1 in the natural order of the switches above), LEAF.SWITCH (all
- * cables between the two) or a switch above leaves (all cables to it). The
- * share of a node or leaf is a share of its described rate. The share of a
- * cable is a share of the cable's own rate, in addition to the share that the
- * leaf has now.
+ * A part is a list of nodes, a leaf (all its nodes, or if it is slow, its
+ * uplinks), LEAF.uplinkN (one cable, numbered from 1 in the natural order of
+ * the switches above), LEAF.SWITCH (all cables between the two) or a switch
+ * above leaves (all cables to it). A drain has nodes or leaves only. The share
+ * of a node or leaf is a share of its described rate. The share of a cable is a
+ * share of the cable's own rate, in addition to the share that the leaf has
+ * now.
  */
 #ifndef CTL_LIB_CHANGE_H
 #define CTL_LIB_CHANGE_H

@@ -111,8 +111,8 @@ help_print(const struct verb_table *all, const char *noun, FILE *to)
 	fprintf(to, "\nOptions of every verb:\n");
 	help_print_options(NULL, NULL, to);
 	fprintf(to,
-	    "\nExit codes: 0 ok, 1 warning, 2 bad, 3 unknown or wrong "
-	    "use. See coalctl(8).\n");
+	    "\nExit codes: 0 ok, 1 warning, 2 bad, 3 unknown or wrong use; "
+	    "some verbs have others. See coalctl(8).\n");
 }
 
 /* Text as lines of mdoc: a sentence starts a line, and lines are short. */

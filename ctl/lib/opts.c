@@ -139,9 +139,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Validity of the certificate in days, 1 to 36500.", NULL, 1,
 	    36500 },
 	[OPT_DOWN] = { "down", 0, "PART", 0,
-	    "Assume that this part has failed: nodes, a leaf, an uplink "
-	    "(LEAF.uplinkN, LEAF.SWITCH) or a switch above leaves. Can be "
-	    "repeated.",
+	    "Assume that this part has failed: nodes, all nodes of a leaf, an "
+	    "uplink (LEAF.uplinkN, LEAF.SWITCH) or a switch above leaves. Can "
+	    "be repeated.",
 	    PART },
 	[OPT_DRAIN] = { "drain", 0, "PART", 0,
 	    "Assume that these nodes, or the nodes of this leaf, are drained. "
@@ -200,7 +200,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    NULL, 1, 10000 },
 	[OPT_MACHINE] = { "machine", 0, "NAME", 0,
 	    "Machine for which the time is predicted: a name or file "
-	    "of coalmine-machine(5).",
+	    "of coalmine-machine(5). expect and whatif need it.",
 	    .check = opts_check_machine,
 	    .expected = "the name of a machine, such as perlmutter, or a file "
 			"that can be read" },
@@ -272,8 +272,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    PATTERNS },
 	[OPT_SLOW] = { "slow", 0, "PART=SHARE", 0,
 	    "Assume that this part has this share of its described rate, "
-	    "0.001 to 1, for example n017=0.5. PART is as for --down. Can be "
-	    "repeated.",
+	    "0.001 to 1, for example n017=0.5. PART is as for --down, but a "
+	    "leaf means its uplinks. Can be repeated.",
 	    .check = opts_check_slow,
 	    .expected = "PART=SHARE with a share from 0.001 to 1, for example "
 			"n017=0.5" },
@@ -323,6 +323,11 @@ static const struct opt_noun {
 	enum opt id;
 	struct opt_row row; /* members that are 0 are as in opts_rows */
 } nouns[] = {
+	{ "accept", OPT_HTML,
+	    { .text = "Write the report for print to this file at the end." } },
+	{ "accept", OPT_OUT,
+	    { .text = "File of the report, JSON, written after each run. If it "
+		      "exists, its acceptance continues. Default: none." } },
 	{ "check", OPT_FILE,
 	    { .check = opts_check_text, .expected = "a file" } },
 	{ "import", OPT_OP, { .words = OPS "|gather|scatter" } },
@@ -340,6 +345,12 @@ static const struct opt_noun {
 	    { .check = opts_check_agent,
 		.expected = "a state of agents, for example lost" } },
 	{ "pki", OPT_FOR, TOKEN_FOR },
+	{ "promise", OPT_GBPS,
+	    { .text = "Rated speed of a NIC in Gbit/s, whatever the topology "
+		      "and the nodes report." } },
+	{ "promise", OPT_OUT,
+	    { .text = "File of the promise, which must not exist. Default: "
+		      "standard output." } },
 	{ "run", OPT_STATE,
 	    { .check = opts_check_run,
 		.expected = "a state of runs, for example failed" } },

@@ -432,7 +432,8 @@ const struct verb verbs_accept[] = {
 	{ "accept", "run", "PROMISE", 1, 1, "all html json out override window",
 	    "file", "Measure the cluster against a promise file.",
 	    "Neighbouring nodes exchange messages in pairs, then neighbouring "
-	    "leaves with all their nodes, then each node copies memory. Then "
+	    "leaves with the same number of nodes of each, then each node "
+	    "copies memory. Then "
 	    "all nodes run the collectives, incast, congestion and soak of "
 	    "the promise. Each "
 	    "part holds its promise, fails it, or is undetermined; the failed "
@@ -445,9 +446,10 @@ const struct verb verbs_accept[] = {
 	    "A node or leaf whose verdict says that MPI cannot exchange "
 	    "messages with it (mtu, stuck) is excluded and fails. "
 	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; "
-	    "3: not measured. The verb requires root or the collector's user "
+	    "3: stopped before the end. The verb requires root or the "
+	    "collector's user "
 	    "on the collector's host, or a certificate with role operator. "
-	    "coalctl(8) describes the method.",
+	    "See Method of accept in coalctl(8).",
 	    accept_run },
 	{ "accept", "show", "FILE", 1, 1, "all html json", "file",
 	    "Print a stored report.", NULL, accept_show },

@@ -111,7 +111,7 @@ acceptance_mtus(const json_t *nodes)
 
 	json_array_foreach ((json_t *)(uintptr_t)nodes, i, o)
 		json_object_set_new(ret, member_text(o, "node"),
-		    json_integer(member_int(nic_of_mpi(o), "mtu")));
+		    json_integer(nic_mtu(o)));
 	return ret;
 }
 
@@ -336,6 +336,14 @@ acceptance_report_resume(struct acceptance *a, const char *path)
 	return 0;
 }
 
+static int
+acceptance_has_file(const struct acceptance *a)
+{
+	const char *out = opts_value(&a->c->opts, OPT_OUT);
+
+	return out != NULL && strcmp(out, "-") != 0;
+}
+
 int
 acceptance_open(struct acceptance *a)
 {
@@ -351,7 +359,7 @@ acceptance_open(struct acceptance *a)
 	    conf_parse(options_promise, a->c->args[0], a->text, &a->promise,
 		&err) < 0)
 		return ctl_fail("%s", err.text);
-	rc = out != NULL && strcmp(out, "-") != 0 && access(out, F_OK) == 0
+	rc = acceptance_has_file(a) && access(out, F_OK) == 0
 	    ? acceptance_report_resume(a, out)
 	    : acceptance_report_begin(a);
 	if (rc != 0)
@@ -601,7 +609,7 @@ acceptance_measure(struct acceptance *a)
 		acceptance_window_wait(a);
 		rc = acceptance_run(a, run);
 		json_decref(run);
-		if (rc == 0)
+		if (rc == 0 && acceptance_has_file(a))
 			rc = acceptance_save(a);
 		acceptance_judge(a);
 	}

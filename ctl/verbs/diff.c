@@ -94,14 +94,14 @@ const struct verb verbs_diff[] = {
 	    "without such a majority are named below the table. Columns: "
 	    "value: the value of the node; most nodes: the value of the "
 	    "majority; nodes: how many nodes have it, of all that report the "
-	    "setting. Compared are the kernel and its boot options, NUMA "
-	    "balancing, transparent and reserved huge pages, CPU governor, "
-	    "SMT and turbo, IOMMU, TCP settings, versions of drivers, NCCL, "
-	    "RCCL, UCX and MPIs, and for each NIC MTU, driver, firmware, "
-	    "priorities with flow control (PFC) and with congestion "
-	    "notification (ECN), and the kinds of the first 16 GIDs. A "
-	    "change of a setting is an event of kind setting. The exit code "
-	    "is 1 if a difference is listed.",
+	    "setting. Compared are the kernel and its boot options, cores, "
+	    "NUMA balancing, zone reclaim, clock source, transparent and "
+	    "reserved huge pages, CPU governor, SMT and turbo, IOMMU, TCP "
+	    "settings, versions of drivers, NCCL, RCCL, UCX and MPIs, and for "
+	    "each NIC MTU, driver, firmware, priorities with flow control "
+	    "(PFC) and with congestion notification (ECN), and the kinds of "
+	    "the first 16 GIDs. A change of a setting is an event of kind "
+	    "setting. The exit code is 1 if a difference is listed.",
 	    diff_run },
 	{ 0 },
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nic.c - the inventory does not name the NIC of MPI; the fastest one is used.
+ * nic.c - where the inventory has no rails, the fastest NIC is used.
  */
 #include "ctl/verbs/nic.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "common/member.h"
 
@@ -29,4 +30,23 @@ nic_of_mpi(const json_t *node)
 		}
 	}
 	return best;
+}
+
+json_int_t
+nic_mtu(const json_t *node)
+{
+	const json_t *inventory = json_object_get(node, "inventory");
+	const json_t *rail, *nic;
+	json_int_t ret = 0, mtu;
+	size_t i, k;
+
+	member_foreach (inventory, "rails", i, rail)
+		member_foreach (inventory, "nics", k, nic) {
+			mtu = member_int(nic, "mtu");
+			if (strcmp(member_text(nic, "name"),
+				member_text(rail, "netdev")) == 0 &&
+			    mtu > 0 && (ret == 0 || mtu < ret))
+				ret = mtu;
+		}
+	return ret > 0 ? ret : member_int(nic_of_mpi(node), "mtu");
 }

@@ -11,5 +11,8 @@
  * with the largest MTU; NULL: none. node: a row of the collector's list of
  * nodes, to which the result belongs. */
 const json_t *nic_of_mpi(const json_t *node);
+/* Return the smallest MTU of the NICs of inventory.rails, which carry the bytes
+ * of jobs; without rails, that of nic_of_mpi; 0: unknown. */
+json_int_t nic_mtu(const json_t *node);
 
 #endif

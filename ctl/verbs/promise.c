@@ -58,13 +58,11 @@ promise_init(struct ctl *c)
 		rc = ctl_get(c, "nodes", NULL, &nodes);
 	if (rc == 0) {
 		json_array_foreach (nodes, i, o) {
-			const json_t *nic = nic_of_mpi(o);
+			double bps = member_number(nic_of_mpi(o), "speed_bps");
 
 			json_array_append_new(rows,
-			    json_pack("{s:I, s:f}", "mtu",
-				member_int(nic, "mtu"), "gbps",
-				fmax(0, member_number(nic, "speed_bps")) /
-				    1e9));
+			    json_pack("{s:I, s:f}", "mtu", nic_mtu(o), "gbps",
+				fmax(0, bps) / 1e9));
 		}
 		json_decref(nodes);
 		known.topology = t;
@@ -83,9 +81,9 @@ const struct verb verbs_promise[] = {
 	{ "promise", "init", "", 0, 0, "gbps out", "",
 	    "Write a promise file, see coalmine-promise(5).",
 	    "Rails, rates and oversubscription come from the collector's "
-	    "topology, and otherwise from what most nodes report. Each value "
-	    "that no source has is marked as guessed. --gbps sets the rated "
-	    "speed of a NIC. A promise that exists is not overwritten.",
+	    "topology. Without it, the rate is what most nodes report, and "
+	    "count and oversubscription are 1. Each value that is neither from "
+	    "the topology nor from --gbps is marked as guessed.",
 	    promise_init },
 	{ 0 },
 };

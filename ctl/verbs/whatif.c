@@ -477,7 +477,8 @@ const struct verb verbs_whatif[] = {
 	    "", "Predict the effect of a slow, failed or drained part.",
 	    "The output has the expected time now and after the change, "
 	    "computed as by the verb expect, on the nodes of --nodes or "
-	    "--job, or on all nodes. The current rates of nodes and uplinks "
+	    "--job, or on all nodes whose agent is ok. The current rates of "
+	    "nodes and uplinks "
 	    "are taken from their newest measurements. Nodes that are down or "
 	    "drained are replaced by the best other nodes. The output lists "
 	    "the running jobs that become slower or stop. For a drain the "

@@ -12,11 +12,12 @@ cat >"$at/GET_shares" <<'END'
 200
 {"nodes": [{"node": "node1", "leaf": "leaf1", "state": "ok", "rate": 11.5e9}, {"node": "node2", "leaf": "leaf1", "state": "ok"}, {"node": "node3", "leaf": "leaf2", "state": "ok"}, {"node": "node4", "leaf": "leaf2", "state": "ok"}, {"node": "node5", "leaf": "leaf2", "state": "lost"}], "leaves": [{"leaf": "leaf1", "share": 1, "rate": 9e9}]}
 END
-awk 'BEGIN {
+# The second rail of node4 has a smaller MTU.
+awk -v rails=', "rails": [{"netdev": "eth0"}, {"netdev": "eth1"}]' 'BEGIN {
 	print 200
 	for (i = 1; i <= 5; i++)
-		printf "%s{\"node\": \"node%d\", \"inventory\": {\"nics\": [{\"name\": \"eth9\", \"mtu\": 9216, \"addrs\": []}, {\"name\": \"eth0\", \"speed_bps\": 100000000000, \"mtu\": %d, \"addrs\": [\"10.0.0.%d\"]}]}}",
-		    (i > 1) ? ", " : "[", i, (i == 4) ? 1500 : 9000, i
+		printf "%s{\"node\": \"node%d\", \"inventory\": {\"nics\": [{\"name\": \"eth9\", \"mtu\": 9216, \"addrs\": []}, {\"name\": \"eth0\", \"speed_bps\": 100000000000, \"mtu\": 9000, \"addrs\": [\"10.0.0.%d\"]}, {\"name\": \"eth1\", \"mtu\": 1500, \"addrs\": []}]%s}}",
+		    (i > 1) ? ", " : "[", i, i, (i == 4) ? rails : ""
 	print "]"
 }' >"$at/GET_nodes"
 printf '200\n[]\n' >"$at/GET_verdicts"
