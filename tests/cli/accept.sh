@@ -270,6 +270,12 @@ expect accept-in-vain 3 "$coalctl" accept run "$work/promise" \
     --out "$work/vain.json"
 at=$work/accept
 
+# On standard output the report is printed once.
+restart
+"$coalctl" accept run "$work/promise" --out - >"$work/one" 2>/dev/null
+check "--out -: one report with results" jq -es \
+    'length == 1 and .[0].summary.fails == 3' "$work/one"
+
 # Interrupted: a run that cannot be ordered ends it, and it continues with the
 # next one.
 mv "$at/POST_campaigns_accept_run-4" "$work/later"
