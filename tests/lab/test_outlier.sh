@@ -115,7 +115,7 @@ expect_named() # JQ-CONDITION
 	until verdict_is "$1"; do
 		[ "$(rounds)" -le $((before + votes * rails + 8)) ] ||
 			fail "not named within $((votes * rails + 8)) rounds:" \
-				"$(verdicts)"
+				"$(verdicts) $(ctl node list) $(ctl run list)"
 		sleep 1
 	done
 	say "named after $(($(rounds) - before)) rounds:" \
@@ -204,7 +204,6 @@ setting_test()
 node_test()
 {
 	calm 2
-	setting_test
 	"$lab" degrade node5 rate=50mbit
 	expect_named '.subject == "node5" and .kind == "node"'
 	metric 'coalmine_node_verdict{node="node5"' || fail "no metric"
@@ -379,6 +378,7 @@ reboot_test()
 	ctl schedule enable watch >/dev/null || fail "schedule enable"
 	poll 90 node7_is ok || fail "measured, and not ok"
 	flapping_port
+	setting_test
 }
 
 # A port of node6 without measurements loses its carrier now and then: it is
