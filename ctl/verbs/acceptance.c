@@ -18,6 +18,7 @@
 #include "ctl/lib/print.h"
 #include "ctl/lib/records.h"
 #include "ctl/lib/runs.h"
+#include "ctl/verbs/campaign.h"
 #include "ctl/verbs/nic.h"
 #include "schema/names_agent.h"
 #include "schema/names_run.h"
@@ -380,7 +381,6 @@ acceptance_open(struct acceptance *a)
 static json_t *
 acceptance_order_make(const struct acceptance *a, const json_t *run)
 {
-	const struct opt_values *given = &a->c->opts.of[OPT_OVERRIDE];
 	struct hostlist hl = { 0 };
 	json_t *o = json_object();
 	char *closed;
@@ -398,15 +398,7 @@ acceptance_order_make(const struct acceptance *a, const json_t *run)
 		    json_string(closed));
 		free(closed);
 	}
-	for (size_t i = 0; i < given->count; i++) {
-		char *name = xstrndup(given->values[i],
-		    strcspn(given->values[i], "="));
-		const char *value = strchr(given->values[i], '=');
-
-		json_object_set_new(o, name,
-		    json_string(value == NULL ? "" : value + 1));
-		free(name);
-	}
+	campaign_overrides_put(a->c, o);
 	return json_pack("{s:o}", "overrides", o);
 }
 

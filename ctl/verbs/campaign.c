@@ -239,20 +239,36 @@ campaign_validate(struct ctl *c)
 	return rc;
 }
 
+static void
+campaign_override_put(const char *text, json_t *overrides)
+{
+	size_t len = strcspn(text, "=");
+	char *name = xstrndup(text, len);
+
+	json_object_set_new(overrides, name,
+	    json_string(text[len] == '=' ? text + len + 1 : ""));
+	free(name);
+}
+
 int
 campaign_override_add(const char *text, const char *from, struct conf *conf,
     json_t *overrides)
 {
-	size_t name_len = strcspn(text, "=");
 	struct err err;
-	char *name;
 
 	if (conf_override(conf, text, from, &err) < 0)
 		return ctl_fail("%s", err.text);
-	name = xstrndup(text, name_len);
-	json_object_set_new(overrides, name, json_string(text + name_len + 1));
-	free(name);
+	campaign_override_put(text, overrides);
 	return 0;
+}
+
+void
+campaign_overrides_put(const struct ctl *c, json_t *overrides)
+{
+	const struct opt_values *given = &c->opts.of[OPT_OVERRIDE];
+
+	for (size_t i = 0; i < given->count; i++)
+		campaign_override_put(given->values[i], overrides);
 }
 
 /* "etc/campaigns/quick.conf" names the campaign "quick". */

@@ -18,6 +18,7 @@
 #include "ctl/lib/print.h"
 #include "ctl/lib/records.h"
 #include "ctl/lib/runs.h"
+#include "ctl/verbs/campaign.h"
 #include "ctl/verbs/verbs.h"
 #include "schema/names_agent.h"
 #include "schema/names_run.h"
@@ -166,7 +167,6 @@ static int
 preflight_group_order(struct flight *f, const struct bisect_group *g,
     struct group_run *ret)
 {
-	const struct opt_values *given = &f->c->opts.of[OPT_OVERRIDE];
 	uint64_t now_ns = clk_ns();
 	uint64_t left_s = now_ns < f->end_ns
 	    ? (f->end_ns - now_ns) / CLK_NS_PER_S + 2
@@ -202,15 +202,7 @@ preflight_group_order(struct flight *f, const struct bisect_group *g,
 		    json_pack("{s:s, s:s}", "collective.name", f->spec.op,
 			"measure.sizes", bytes));
 	order = json_pack("{s:o}", "overrides", overrides);
-	for (size_t i = 0; i < given->count; i++) {
-		char *name = xstrndup(given->values[i],
-		    strcspn(given->values[i], "="));
-		const char *value = strchr(given->values[i], '=');
-
-		json_object_set_new(overrides, name,
-		    json_string(value == NULL ? "" : value + 1));
-		free(name);
-	}
+	campaign_overrides_put(f->c, overrides);
 	rc = ctl_post(f->c, "campaigns/*/run", CAMPAIGN, order, &answer);
 	json_decref(order);
 	if (rc != 0)
