@@ -135,6 +135,35 @@ write_campaign() # NAME TESTS TIME
 	END
 }
 
+# watch_campaign EVERY TESTS TIME ROUNDS WARMUP: a scheduled round of all nodes.
+watch_campaign()
+{
+	in_host collector tee "$cluster/campaigns/watch.conf" >/dev/null <<-END
+	[campaign]
+	about = of the tests in the lab
+	class = background
+	nodes_min = 4
+	deadline = 10m
+	start_limit = 5m
+	[schedule]
+	every = $1
+	[canary]
+	tests = $2
+	share = 1
+	partners = match
+	precision = 0.001
+	time = $3
+	rounds_min = $4
+	warmup = $5
+	[congestor]
+	mix = none
+	[phases]
+	visits = 1
+	[mpi]
+	rails = turns
+	END
+}
+
 # Order a run; its id in $run.
 order() # CAMPAIGN [options of coalctl campaign run]
 {

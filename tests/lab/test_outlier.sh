@@ -37,30 +37,7 @@ before_start()
 		mesh_only
 		return
 	fi
-	in_host collector tee "$cluster/campaigns/watch.conf" >/dev/null <<-END
-	[campaign]
-	about = of the test of verdicts
-	class = background
-	nodes_min = 4
-	deadline = 10m
-	start_limit = 5m
-	[schedule]
-	every = $every
-	[canary]
-	tests = $tests
-	share = 1
-	partners = match
-	precision = 0.001
-	time = $time
-	rounds_min = $rounds
-	warmup = $warmup
-	[congestor]
-	mix = none
-	[phases]
-	visits = 1
-	[mpi]
-	rails = turns
-	END
+	watch_campaign "$every" "$tests" "$time" "$rounds" "$warmup"
 	in_host collector sh -c "cat >>$cluster/collector/conf" <<-END
 	[verdict]
 	votes = $votes

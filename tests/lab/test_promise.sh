@@ -13,27 +13,7 @@ report=$cluster/report.json
 
 before_start()
 {
-	in_host collector tee "$cluster/campaigns/watch.conf" >/dev/null <<-END
-	[campaign]
-	about = of the test of promises
-	class = background
-	nodes_min = 4
-	deadline = 10m
-	start_limit = 5m
-	[schedule]
-	every = 5s
-	[canary]
-	tests = bw
-	share = 1
-	partners = match
-	precision = 0.001
-	time = 1s
-	rounds_min = 8
-	[congestor]
-	mix = none
-	[phases]
-	visits = 1
-	END
+	watch_campaign 5s bw 1s 8 0
 }
 
 nodes_have_rates()
