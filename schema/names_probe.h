@@ -43,8 +43,8 @@ enum canary_test {
 
 /* In reports of ranks that are stuck in a plan, in place of a test. */
 #define NAMES_PLAN "plan"
-/* Return the word for what a stuck rank does, the name of a test or NAMES_PLAN,
- * which is static. NULL: word is unknown. */
+/* Return the static text of a word for the work of a stuck rank: the name of a
+ * test, or NAMES_PLAN. NULL: the word is unknown. */
 const char *names_stuck(const char *word);
 
 /* The properties of one canary test. */

@@ -18,8 +18,7 @@ const struct conf_row options_promise[] = {
 	{ "promise", "guessed", CONF_STRING, 0, 400, NULL, "", "",
 	    "Keys whose values are neither from the topology nor from --gbps, "
 	    "separated by commas. The report names them. Remove a key from the "
-	    "list after checking its "
-	    "value." },
+	    "list after checking its value." },
 	{ "promise", "gpu", CONF_STRING, 0, 40, NULL, "", "",
 	    "Class of the GPUs, for example h100. With promise.fabric it "
 	    "selects published results that the report shows for "

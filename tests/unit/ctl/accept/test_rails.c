@@ -423,6 +423,7 @@ test_reasons(void **state)
 	assert_string_equal(member_text(row_of(report, "mtu", "n2"), "missing"),
 	    "the link of the node does not hold its promise, or is "
 	    "undetermined");
+	assert_string_equal(state_of(report, "mtu", "n2"), "undetermined");
 	assert_string_equal(state_of(report, "link", "n3"), "fails");
 	assert_string_equal(state_of(report, "mtu", "n3"), "fails");
 	assert_string_equal(state_of(report, "uplinks", "b"), "fails");
